@@ -9,7 +9,7 @@ use ads::resources::accounts::ACCOUNT;
 use ads::resources::event_audiences;
 use ads::resources::line_items::LINE_ITEM;
 use ads_engine::{AdsRecord, CurrencyRates, RATE_ONE};
-use base::{Error, Fault, Time, UserId};
+use base::{Error, Fault, Time, UserId, sorted_distinct};
 use store::ads::audiences::{self, AudienceKey};
 use store::ledger::{
     self, AdConversion, AdEvent, AdEventKind, AdEventOrigin, ConversionKind, ConversionPath, ConversionSource, Metric,
@@ -81,9 +81,7 @@ impl ConversionIdentity {
     fn resolve_viewers(&self, tx: &mut Tx<'_>) -> Result<Vec<i64>, Fault> {
         let mut all = self.viewers.clone();
         all.extend(audiences::find_users_by_keys(tx, &self.keys)?.into_iter().map(UserId::get));
-        all.sort_unstable();
-        all.dedup();
-        Ok(all)
+        Ok(sorted_distinct(all))
     }
 }
 

@@ -10,7 +10,7 @@ use ads::resources::campaigns::CAMPAIGN;
 use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
 use ads::resources::line_items::LINE_ITEM;
 use ads_engine::{AccountTimeZone, AdsRecord};
-use base::{Fault, PostId, Time};
+use base::{Fault, PostId, Time, sorted_distinct};
 use store::ledger::{self, AdConversion, AdEntity, AdEvent, AdEventKind, AdEventOrigin, Placement, ViewerTraits};
 use store::{Tx, records};
 
@@ -74,7 +74,7 @@ pub(crate) struct LedgerState {
 /// Records events atomically, skipping those already recorded, and returns the new ones. Nothing is charged
 /// once a budget is exhausted, so it is overdrawn by less than one event.
 pub fn record_events(tx: &mut Tx<'_>, events: &[LedgerEvent]) -> Result<Vec<AdEvent>, Fault> {
-    let ids: Vec<i64> = sort_and_dedup(events.iter().map(|event| event.line_item_id));
+    let ids: Vec<i64> = sorted_distinct(events.iter().map(|event| event.line_item_id));
     let profiles = ViewerProfiles::load(tx, events)?;
     let mut books = LedgerState::lock_and_load(tx, &ids, profiles)?;
     let mut known = recorded_events(tx, events)?;
@@ -127,15 +127,8 @@ fn record_video_placements(tx: &mut Tx<'_>, items: &HashMap<i64, AdsRecord>, fac
     Ok(())
 }
 
-fn sort_and_dedup(ids: impl Iterator<Item = i64>) -> Vec<i64> {
-    let mut ids: Vec<i64> = ids.collect();
-    ids.sort_unstable();
-    ids.dedup();
-    ids
-}
-
 fn recorded_events(tx: &mut Tx<'_>, events: &[LedgerEvent]) -> Result<HashSet<(i64, AdEventKind)>, Fault> {
-    let impressions = sort_and_dedup(events.iter().map(|event| event.impression_id));
+    let impressions = sorted_distinct(events.iter().map(|event| event.impression_id));
     Ok(ledger::event_kinds_by_impressions(tx, &impressions)?.into_iter().collect())
 }
 
@@ -155,11 +148,11 @@ fn load_ledger_state(
     items: HashMap<i64, AdsRecord>,
     profiles: ViewerProfiles,
 ) -> Result<LedgerState, Fault> {
-    let ids_of = |name: &'static str| sort_and_dedup(items.values().filter_map(|item| item.int(name)));
+    let ids_of = |name: &'static str| sorted_distinct(items.values().filter_map(|item| item.int(name)));
     let (campaigns, funding) = (ids_of("campaign_id"), ids_of("funding_instrument_id"));
     let campaigns = records_by_ids(tx, &CAMPAIGN, &campaigns)?;
     let funding = records_by_ids(tx, &FUNDING_INSTRUMENT, &funding)?;
-    let accounts = sort_and_dedup(items.values().map(|item| item.account_id));
+    let accounts = sorted_distinct(items.values().map(|item| item.account_id));
     let accounts = records_by_ids(tx, &ACCOUNT, &accounts)?;
     let zones = accounts.iter();
     let zones = zones.map(|(id, account)| (*id, AccountTimeZone::from_name(account.text("timezone"))));
@@ -184,7 +177,7 @@ impl LedgerState {
     /// Locks the funding instruments, so that others that spend from them see these charges.
     pub(crate) fn lock_and_load(tx: &mut Tx<'_>, ids: &[i64], profiles: ViewerProfiles) -> Result<Self, Fault> {
         let items = records_by_ids(tx, &LINE_ITEM, ids)?;
-        let pays = sort_and_dedup(items.values().filter_map(|item| item.int("funding_instrument_id")));
+        let pays = sorted_distinct(items.values().filter_map(|item| item.int("funding_instrument_id")));
         for id in pays {
             records::lock(tx, FUNDING_INSTRUMENT.name, id)?;
         }

@@ -21,7 +21,7 @@ use ads::resources::poll_cards::POLL_CARD;
 use ads::resources::promoted_posts;
 use ads::resources::servability;
 use ads_engine::{AccountContext, AccountTimeZone, AdsConfig, AdsRecord};
-use base::{Error, Fault, Time, UserId};
+use base::{Error, Fault, Time, UserId, sorted_distinct};
 use parking_lot::Mutex;
 use store::ledger::{self, AdEntity, AdEventKind, Placement, SimulatedPeriod};
 use store::{Tx, records};
@@ -234,10 +234,7 @@ impl Simulation {
 
     /// What is left to pay with by funding instrument, in micros; unlimited if it is not there.
     fn load_funds(&self, tx: &mut Tx<'_>) -> Result<HashMap<i64, i64>, Fault> {
-        let mut ids: Vec<i64> =
-            self.items.values().filter_map(|item| item.record.int("funding_instrument_id")).collect();
-        ids.sort_unstable();
-        ids.dedup();
+        let ids = sorted_distinct(self.items.values().filter_map(|item| item.record.int("funding_instrument_id")));
         let spent: HashMap<i64, i64> = ledger::total_spend(tx, AdEntity::Funding, &ids)?.into_iter().collect();
         let instruments = records_by_ids(tx, &FUNDING_INSTRUMENT, &ids)?;
         let left = instruments.iter().filter_map(|(id, record)| {
@@ -282,9 +279,7 @@ impl SimulatedItem {
         record: AdsRecord,
         groups: &[ViewerGroup],
     ) -> Result<Self, Error> {
-        let mut viewers: Vec<Option<UserId>> = groups.iter().map(|group| group.user).collect();
-        viewers.sort_unstable();
-        viewers.dedup();
+        let viewers = sorted_distinct(groups.iter().map(|group| group.user));
         let audience = TargetedAudience::from_line_item(ctx, record.id)?;
         let eligible = filter_eligible(ctx, evaluator, (&record, &audience), &viewers)?;
         let is_reached = |group: &ViewerGroup| {

@@ -8,8 +8,8 @@
 use std::borrow::Cow;
 
 use ads_engine::{IdFormat, Kind, RawParam, parse_record_id, parse_value};
-use base::Error;
 use base::refusal::AdsProblem;
+use base::{Error, sorted_distinct};
 use serde_json::{Map, Value, json};
 
 pub const AUDIENCE_ID_FORMAT: IdFormat = IdFormat::Short;
@@ -112,9 +112,7 @@ fn leaf_audience_id(segment: &Value) -> Option<i64> {
 pub fn audience_ids(segment: &Value) -> Vec<i64> {
     let mut all: Vec<i64> = child_segments(segment).iter().flat_map(audience_ids).collect();
     all.extend(leaf_audience_id(segment));
-    all.sort_unstable();
-    all.dedup();
-    all
+    sorted_distinct(all)
 }
 
 /// Whether the result is a set of users rather than a complement.

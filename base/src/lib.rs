@@ -34,7 +34,7 @@ pub use rng::Rng;
 pub use scope::{Scope, Scopes};
 pub use secret::Secret;
 pub use short_links::SiteLinks;
-pub use sorting::order_by_keys;
+pub use sorting::{order_by_keys, sorted_distinct};
 pub use time::Time;
 pub use time_zone::AccountTimeZone;
 pub use vocabulary::{Vocabulary, VocabularyWord};

@@ -3,6 +3,14 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
+/// Each item once, in ascending order.
+pub fn sorted_distinct<T: Ord>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut items: Vec<T> = items.into_iter().collect();
+    items.sort_unstable();
+    items.dedup();
+    items
+}
+
 /// Sorts rows into the order of `keys`; rows with other keys come first.
 pub fn order_by_keys<V, K: Copy + Eq + Hash>(rows: &mut [V], keys: &[K], key: impl Fn(&V) -> K) {
     let positions: HashMap<K, usize> = keys.iter().enumerate().rev().map(|(at, key)| (*key, at)).collect();

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use ads_engine::AdsOperation;
 use base::clock::wall_time;
-use base::{AppId, Error, Refusal, Time, UserId};
+use base::{AppId, Error, Refusal, Time, UserId, sorted_distinct};
 use network::lookup;
 use serde_json::{Value, json};
 use store::Tx;
@@ -208,9 +208,7 @@ fn no_window_refusal(endpoint: &Endpoint, seconds: Option<i64>) -> Refusal {
     let label = endpoint_label(endpoint);
     let shared = endpoint.limits.shared.map(|shared| &shared.window);
     let all = endpoint.limits.app.iter().chain(endpoint.limits.user).chain(shared);
-    let mut lengths: Vec<u32> = all.map(|window| window.seconds).collect();
-    lengths.sort_unstable();
-    lengths.dedup();
+    let lengths = sorted_distinct(all.map(|window| window.seconds));
     let lengths: Vec<String> = lengths.iter().map(ToString::to_string).collect();
     match seconds {
         Some(seconds) if !lengths.is_empty() => {
@@ -312,9 +310,7 @@ impl SubjectNames {
             RateLimitSubject::User(_, user) => Some(UserId::new(*user)),
             _ => None,
         });
-        let mut users: Vec<UserId> = users.collect();
-        users.sort_unstable();
-        users.dedup();
+        let users: Vec<UserId> = sorted_distinct(users);
         let users = store::users::find_by_ids(tx, &users)?;
         let users = users.into_iter().map(|user| (user.id.get(), format!("@{}", user.username))).collect();
         Ok(Self { apps, users })

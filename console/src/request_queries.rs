@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use base::{Error, Fault, Refusal, UserId};
+use base::{Error, Fault, Refusal, UserId, sorted_distinct};
 use deliver::activity::{ActivityScope, match_events};
 use emulator::journal::{CausedEvent, JournalEntry, RequestFilter};
 use store::deliveries::{self, Delivery, DeliveryAttempt};
@@ -97,9 +97,7 @@ pub(crate) async fn load_usernames(
     call: &RequestContext,
     entries: &[Arc<JournalEntry>],
 ) -> Result<HashMap<UserId, String>, Error> {
-    let mut ids: Vec<UserId> = entries.iter().filter_map(|entry| entry.user).collect();
-    ids.sort_unstable();
-    ids.dedup();
+    let ids = sorted_distinct(entries.iter().filter_map(|entry| entry.user));
     if ids.is_empty() {
         return Ok(HashMap::new());
     }

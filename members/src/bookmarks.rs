@@ -1,6 +1,6 @@
 //! `/bookmarks` and the folders that bookmarks are in.
 
-use base::{Error, Fault, Id, PostId, Refusal, UserId};
+use base::{Error, Fault, Id, PostId, Refusal, UserId, sorted_distinct};
 use network::bookmarks::{self, FOLDER_NAME_LENGTH};
 use pages::members::{BOOKMARKS_PATH, BookmarkCard, BookmarkFolderItem, BookmarksPage, PostCard};
 use pages::{FormField, Pager};
@@ -151,9 +151,7 @@ fn load_bookmarks(
 fn load_choices(tx: &mut Tx<'_>, user: UserId, cards: &[BookmarkCard]) -> Result<Vec<BookmarkFolderItem>, Fault> {
     let mut folders = stored::list_folders(tx, user, &PageRange::newest(MAX_CHOICES))?;
     let used = cards.iter().flat_map(|card| &card.folder_ids).filter_map(|id| id.parse().ok());
-    let mut missing: Vec<i64> = used.filter(|id| folders.iter().all(|folder| folder.id != *id)).collect();
-    missing.sort_unstable();
-    missing.dedup();
+    let missing: Vec<i64> = sorted_distinct(used.filter(|id| folders.iter().all(|folder| folder.id != *id)));
     folders.extend(stored::find_folders(tx, &missing)?);
     folders.sort_unstable_by_key(|folder| std::cmp::Reverse(folder.id));
     let item = |folder: BookmarkFolder| BookmarkFolderItem {

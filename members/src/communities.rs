@@ -1,6 +1,6 @@
 //! `/communities`: found, joined and left, with their posts and members.
 
-use base::{Error, Fault, Id, Refusal, UserId, order_by_keys};
+use base::{Error, Fault, Id, Refusal, UserId, order_by_keys, sorted_distinct};
 use network::communities as rules;
 use network::timelines;
 use network::visibility::{Visibility, profile_visibility};
@@ -92,9 +92,7 @@ fn load_joined(tx: &mut Tx<'_>, user: UserId, range: &PageRange) -> Result<(Vec<
 
 /// In the order of `communities`.
 fn load_community_cards(tx: &mut Tx<'_>, communities: Vec<Community>) -> Result<Vec<CommunityCard>, Fault> {
-    let mut owners: Vec<UserId> = communities.iter().map(|community| community.owner_id).collect();
-    owners.sort_unstable();
-    owners.dedup();
+    let owners = sorted_distinct(communities.iter().map(|community| community.owner_id));
     let owners = users::find_by_ids(tx, &owners)?;
     let cards = communities.into_iter().map(|community| {
         let mut owner = owners.iter().filter(|owner| profile_visibility(owner) == Visibility::Visible);

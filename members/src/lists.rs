@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use base::{Error, Fault, Id, Refusal, UserId, order_by_keys};
+use base::{Error, Fault, Id, Refusal, UserId, order_by_keys, sorted_distinct};
 use network::lists::{self, DESCRIPTION_LENGTH, ListChanges, NAME_LENGTH, NewList};
 use network::timelines;
 use network::visibility::{Visibility, list_visibility};
@@ -82,9 +82,7 @@ fn load_ordered_lists(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<List>, Fault> 
 
 /// In the order of `lists`, without those that the viewer may not see.
 fn load_list_cards(tx: &mut Tx<'_>, viewer: CardViewer, lists: Vec<List>) -> Result<Vec<ListCard>, Fault> {
-    let mut owners: Vec<UserId> = lists.iter().map(|list| list.owner_id).collect();
-    owners.sort_unstable();
-    owners.dedup();
+    let owners = sorted_distinct(lists.iter().map(|list| list.owner_id));
     let owners = users::find_by_ids(tx, &owners)?;
     let cards = lists.into_iter().filter_map(|list| {
         let owner = owners.iter().find(|owner| owner.id == list.owner_id);

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use base::{Error, Fault, MediaId, Refusal, UserId};
+use base::{Error, Fault, MediaId, Refusal, UserId, sorted_distinct};
 use network::interactions::count_unread;
 use network::messages::{self, ConversationTarget};
 use network::visibility::{Visibility, may_message, profile_visibility};
@@ -100,9 +100,7 @@ struct ShownNames {
 
 impl ShownNames {
     fn load(tx: &mut Tx<'_>, reader: UserId, ids: impl IntoIterator<Item = UserId>) -> Result<Self, Fault> {
-        let mut ids: Vec<UserId> = ids.into_iter().collect();
-        ids.sort_unstable();
-        ids.dedup();
+        let ids: Vec<UserId> = sorted_distinct(ids);
         let found = users::find_by_ids(tx, &ids)?.into_iter();
         let found = found.filter(|user| profile_visibility(user) == Visibility::Visible);
         Ok(Self { reader, users: found.map(|user| (user.id, user)).collect() })

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use base::{Error, Fault, PostId, UserId};
+use base::{Error, Fault, PostId, UserId, sorted_distinct};
 use network::muted_words::MutedWordFilter;
 use network::visibility::{Visibility, profile_visibility};
 use network::{follows, interactions, notifications};
@@ -163,14 +163,10 @@ fn load_interaction_page(
     let seen = interactions::find_seen(tx, user)?;
     let newest = page.interactions.first().map(|one| one.seq);
     replace_reposts(tx, &mut page.interactions)?;
-    let mut post_ids: Vec<PostId> = page.interactions.iter().filter_map(|one| one.post_id).collect();
-    post_ids.sort_unstable();
-    post_ids.dedup();
+    let mut post_ids = sorted_distinct(page.interactions.iter().filter_map(|one| one.post_id));
     let hidden = muted.find_hidden(tx, &post_ids)?;
     post_ids.retain(|id| !hidden.contains(id));
-    let mut actor_ids: Vec<UserId> = page.interactions.iter().map(|one| one.actor_id).collect();
-    actor_ids.sort_unstable();
-    actor_ids.dedup();
+    let actor_ids = sorted_distinct(page.interactions.iter().map(|one| one.actor_id));
     let actors = users::find_by_ids(tx, &actor_ids)?.into_iter();
     let actors = actors.filter(|actor| profile_visibility(actor) == Visibility::Visible);
     let sources = InteractionSources {

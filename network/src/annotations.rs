@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use base::text::{Entities, FoundName, NameMatcher};
-use base::{Error, Fault, Refusal};
+use base::{Error, Fault, Refusal, sorted_distinct};
 use query::{OperatorKind, ParsedQuery, QueryNode, QueryTerm, TermValue, WordField};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -188,9 +188,7 @@ fn owners<'a>(catalogue: &'a AnnotationCatalogue, name: &FoundName<'a>) -> impl 
 /// The probability is shared by all entities that have the name.
 fn name_annotation(catalogue: &AnnotationCatalogue, name: &FoundName<'_>) -> Option<Value> {
     let first = owners(catalogue, name).next()?;
-    let mut ids: Vec<i64> = owners(catalogue, name).map(|entity| entity.id).collect();
-    ids.sort_unstable();
-    ids.dedup();
+    let ids = sorted_distinct(owners(catalogue, name).map(|entity| entity.id));
     let probability = 1.0 / f64::from(u32::try_from(ids.len()).unwrap_or(u32::MAX));
     Some(json!({
         "start": name.start,

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use base::refusal::{RefusalKind, ResourceRef};
-use base::{AppId, Error, Fault, PostId, Refusal, Time, UserId};
+use base::{AppId, Error, Fault, PostId, Refusal, Time, UserId, sorted_distinct};
 use serde_json::json;
 use store::compliance::{self, ComplianceJob, ComplianceJobState};
 use store::posts::{self, PostState};
@@ -206,9 +206,7 @@ fn evaluate_posts(tx: &mut Tx<'_>, ids: &[i64]) -> Result<String, Fault> {
     let all: Vec<PostId> = ids.iter().copied().map(PostId::new).collect();
     let found = posts::find_by_ids(tx, &all)?;
     let found: HashMap<i64, _> = found.into_iter().map(|post| (post.id.get(), post)).collect();
-    let mut authors: Vec<UserId> = found.values().map(|post| post.author_id).collect();
-    authors.sort_unstable();
-    authors.dedup();
+    let authors = sorted_distinct(found.values().map(|post| post.author_id));
     let authors = users::find_by_ids(tx, &authors)?;
     let authors: HashMap<UserId, _> = authors.into_iter().map(|user| (user.id, user)).collect();
     let since: HashMap<i64, Time> = posts::removal_times(tx, ids)?.into_iter().collect();

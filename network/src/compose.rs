@@ -1,7 +1,7 @@
 //! Analysis of a text when it is written: entities in the API's format, language and display range.
 
 use base::text::{self, Entities};
-use base::{Fault, UserId};
+use base::{Fault, UserId, sorted_distinct};
 use serde_json::{Map, Value, json};
 use store::{Tx, users};
 
@@ -40,11 +40,7 @@ impl ComposedText {
             let start = mention.get("start").and_then(Value::as_i64);
             start.is_some_and(|start| start >= self.display_start)
         });
-        let mut ids: Vec<UserId> =
-            displayed.filter_map(|mention| UserId::parse(mention.get("id")?.as_str()?)).collect();
-        ids.sort_unstable();
-        ids.dedup();
-        ids
+        sorted_distinct(displayed.filter_map(|mention| UserId::parse(mention.get("id")?.as_str()?)))
     }
 }
 
@@ -95,9 +91,7 @@ impl PostTextDraft {
         let displayed = self.text.get(leading_bytes..).unwrap_or_default();
         let gap = displayed.chars().take_while(|letter| letter.is_whitespace()).count();
         let start = last.map_or(0, |mention| mention.end + gap);
-        let mut mentioned: Vec<UserId> = known.iter().map(|(_, id)| *id).collect();
-        mentioned.sort_unstable();
-        mentioned.dedup();
+        let mentioned = sorted_distinct(known.iter().map(|(_, id)| *id));
         let short = self.short_entities.as_ref();
         ComposedText {
             lang,

@@ -12,7 +12,7 @@ use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::{Error, Fault, PostId, UserId};
+use base::{Error, Fault, PostId, UserId, sorted_distinct};
 use moka::sync::Cache;
 use parking_lot::Mutex;
 use store::event_log::CreatedPosts;
@@ -111,7 +111,7 @@ impl TimelineSource<'_> {
 
     /// In ascending order.
     fn load_authors(self, tx: &mut Tx<'_>) -> Result<Vec<UserId>, Fault> {
-        let mut authors = match self {
+        let authors = match self {
             Self::Reader(user) => {
                 let muted: HashSet<_> = graph::list_muted(tx, user.id)?.into_iter().collect();
                 let mut authors = follows::list_followed(tx, user.id)?;
@@ -121,9 +121,7 @@ impl TimelineSource<'_> {
             }
             Self::List(list) => lists::list_member_ids(tx, list.id)?,
         };
-        authors.sort_unstable();
-        authors.dedup();
-        Ok(authors)
+        Ok(sorted_distinct(authors))
     }
 }
 

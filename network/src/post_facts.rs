@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use std::sync::Arc;
 
-use base::{AppId, Fault, PostId, UserId};
+use base::{AppId, Fault, PostId, UserId, sorted_distinct};
 use store::places::Place;
 use store::posts::{Post, PostState};
 use store::users::User;
@@ -186,19 +186,19 @@ struct PostFactsContext {
 impl PostFactsContext {
     fn load(tx: &mut Tx<'_>, rows: &[Post], with_lists: bool) -> Result<Self, Fault> {
         let referred = rows.iter().flat_map(|row| [row.repost_of_id, row.quoted_post_id]);
-        let posts = posts::find_by_ids(tx, &sorted_unique(referred.flatten()))?;
+        let posts = posts::find_by_ids(tx, &sorted_distinct(referred.flatten()))?;
         let author_ids = rows.iter().chain(&posts).map(|post| post.author_id);
-        let author_ids = sorted_unique(author_ids);
+        let author_ids = sorted_distinct(author_ids);
         let user_ids = rows.iter().flat_map(|row| [Some(row.author_id), row.in_reply_to_user_id]);
-        let user_ids = sorted_unique(user_ids.flatten());
+        let user_ids = sorted_distinct(user_ids.flatten());
         let affiliated = affiliates::list_by_users(tx, &user_ids)?;
         let organizations = affiliated.iter().map(|(_, organization)| *organization);
         let all = author_ids.iter().chain(&user_ids).copied().chain(organizations);
-        let users = users::find_by_ids(tx, &sorted_unique(all))?;
-        let places = sorted_unique(rows.iter().filter_map(post_place_id));
-        let apps = apps::names_by_ids(tx, &sorted_unique(rows.iter().filter_map(|row| row.app_id)))?;
+        let users = users::find_by_ids(tx, &sorted_distinct(all))?;
+        let places = sorted_distinct(rows.iter().filter_map(post_place_id));
+        let apps = apps::names_by_ids(tx, &sorted_distinct(rows.iter().filter_map(|row| row.app_id)))?;
         let lists = if with_lists {
-            lists::public_lists_of_users(tx, &sorted_unique(rows.iter().map(|row| row.author_id)))?
+            lists::public_lists_of_users(tx, &sorted_distinct(rows.iter().map(|row| row.author_id)))?
         } else {
             Vec::new()
         };
@@ -319,13 +319,6 @@ fn parse_point(geo: &str) -> Option<(f64, f64)> {
         return None;
     };
     Some((lon.as_f64()?, lat.as_f64()?))
-}
-
-fn sorted_unique<K: Copy + Ord>(keys: impl Iterator<Item = K>) -> Vec<K> {
-    let mut keys: Vec<K> = keys.collect();
-    keys.sort_unstable();
-    keys.dedup();
-    keys
 }
 
 fn index_by_key<K: Eq + Hash, V>(records: Vec<V>, key: impl Fn(&V) -> K) -> HashMap<K, V> {

@@ -6,7 +6,7 @@ mod replies;
 use base::id::first_snowflake_at;
 use base::refusal::ResourceRef;
 use base::text::{MAX_POST_WEIGHT, weigh_text};
-use base::{AppId, Error, Fault, MediaId, PostId, Refusal, UserId};
+use base::{AppId, Error, Fault, MediaId, PostId, Refusal, UserId, sorted_distinct};
 use serde_json::{Map, Value};
 use store::communities::Community;
 use store::posts::{self, NewPostDetails, Post, PostState};
@@ -348,9 +348,7 @@ fn list_mentioned_users(composed: &ComposedText, new: &NewPost, targets: &PostTa
     let parent = parent.filter(|user| !new.exclude_reply_user_ids.contains(user));
     let mut all: Vec<UserId> = composed.mentioned.iter().copied().chain(parent).collect();
     all.retain(|user| *user != author);
-    all.sort_unstable();
-    all.dedup();
-    all
+    sorted_distinct(all)
 }
 
 /// Deletes all versions of a post.

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use base::refusal::AuthenticationProblem;
 use base::secret::digest;
-use base::{AppId, Error, Fault, Refusal};
+use base::{AppId, Error, Fault, Refusal, sorted_distinct};
 use serde_json::json;
 use store::apps::AppStatus;
 use store::rules::{self, StreamProduct, StreamRule};
@@ -114,9 +114,7 @@ pub fn find_ids_by_canonical(
     for rule in canonical {
         ids.extend(rules::find_id_by_digest(tx, app, product, &digest(rule))?);
     }
-    ids.sort_unstable();
-    ids.dedup();
-    Ok(ids)
+    Ok(sorted_distinct(ids))
 }
 
 /// Without duplicates.

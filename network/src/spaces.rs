@@ -4,7 +4,7 @@
 use base::id::encode_base62;
 use base::refusal::ResourceRef;
 use base::text::{identify_language, normalize};
-use base::{Error, Fault, PostId, Refusal, Time, UserId};
+use base::{Error, Fault, PostId, Refusal, Time, UserId, sorted_distinct};
 use serde_json::json;
 use store::spaces::{self, Space, SpaceRole, SpaceState};
 use store::{Tx, event_log, posts};
@@ -381,10 +381,7 @@ pub fn search(tx: &mut Tx<'_>, text: &str, states: SpaceStateFilter, limit: usiz
 fn normalized_words(text: &str) -> Vec<String> {
     let lower = normalize(text).to_lowercase();
     let words = lower.split(|letter: char| !letter.is_alphanumeric());
-    let mut words: Vec<String> = words.filter(|word| !word.is_empty()).map(str::to_owned).collect();
-    words.sort_unstable();
-    words.dedup();
-    words
+    sorted_distinct(words.filter(|word| !word.is_empty()).map(str::to_owned))
 }
 
 /// Locks a space; refused unless it is in one of the states.

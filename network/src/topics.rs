@@ -8,7 +8,7 @@ mod words;
 use std::collections::{BTreeMap, HashSet};
 
 use base::id::first_snowflake_at;
-use base::{Error, Fault, PostId, Refusal, Time, UserId, order_by_keys};
+use base::{Error, Fault, PostId, Refusal, Time, UserId, order_by_keys, sorted_distinct};
 use store::event_log::LogEvent;
 use store::posts::{self, PageRange, Post, PostState};
 use store::topics::{self, TopicCount, TrendingTopic};
@@ -125,9 +125,7 @@ fn is_public_user(user: &User) -> bool {
 /// Those of some posts that are public, in the order of `ids`.
 pub(crate) fn load_public_posts(tx: &mut Tx<'_>, ids: &[PostId]) -> Result<Vec<Post>, Fault> {
     let mut found = posts::find_by_ids(tx, ids)?;
-    let mut authors: Vec<UserId> = found.iter().map(|post| post.author_id).collect();
-    authors.sort_unstable();
-    authors.dedup();
+    let authors = sorted_distinct(found.iter().map(|post| post.author_id));
     let mut authors = users::find_by_ids(tx, &authors)?;
     authors.retain(is_public_user);
     let visibilities = AuthorVisibilities::load(tx, Viewer::anonymous(), &authors)?;

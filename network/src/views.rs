@@ -4,7 +4,7 @@
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 
-use base::{Error, Fault, PostId, Time, UserId};
+use base::{Error, Fault, PostId, Time, UserId, sorted_distinct};
 use parking_lot::Mutex;
 use store::views::{self, PostView, hour_number};
 use store::{Store, Tx};
@@ -108,10 +108,7 @@ impl WaitingViews {
     /// In the order in which transactions store them, each once.
     fn take_batch(&mut self) -> Vec<PostView> {
         let start = self.queue.len().saturating_sub(BATCH_SIZE);
-        let mut batch = self.queue.split_off(start);
-        batch.sort_unstable();
-        batch.dedup();
-        batch
+        sorted_distinct(self.queue.split_off(start))
     }
 
     fn put_back(&mut self, mut batch: Vec<PostView>) {

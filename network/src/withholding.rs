@@ -1,7 +1,7 @@
 //! Withheld notices on posts and accounts. They are shown, but hide nothing.
 
 use base::refusal::ResourceRef;
-use base::{Error, PostId, Refusal, UserId};
+use base::{Error, PostId, Refusal, UserId, sorted_distinct};
 use serde_json::json;
 use store::posts::{self, Post, PostState};
 use store::users::User;
@@ -16,10 +16,7 @@ fn validate_countries(countries: &[String]) -> Result<Vec<String>, Refusal> {
         let message = "A country is two capital letters (ISO 3166-1 alpha-2)";
         return Err(Refusal::invalid_parameter("country_codes", code, message));
     }
-    let mut all = countries.to_vec();
-    all.sort_unstable();
-    all.dedup();
-    Ok(all)
+    Ok(sorted_distinct(countries.to_vec()))
 }
 
 /// Sets the countries in which all versions of a post are withheld, and whether because of copyright; an empty list

@@ -1,6 +1,6 @@
 //! List fields and expansions.
 
-use base::{Fault, VocabularyWord};
+use base::{Fault, VocabularyWord, sorted_distinct};
 use network::visibility::{Visibility, list_visibility};
 use store::lists::List;
 use store::{Tx, users};
@@ -49,9 +49,7 @@ const EXPANSIONS: &[ListExpansion] =
 
 /// Renders a page in order; lists that are not visible are omitted.
 pub fn render_lists(tx: &mut Tx<'_>, request: &RenderRequest, page: &[List]) -> Result<ResponsePayload, Fault> {
-    let mut owners: Vec<_> = page.iter().map(|list| list.owner_id).collect();
-    owners.sort_unstable();
-    owners.dedup();
+    let owners = sorted_distinct(page.iter().map(|list| list.owner_id));
     let owners = users::find_by_ids(tx, &owners)?;
     let objects = LoadedObjects::load_for_objects::<List>(tx, request.viewer, owners, page.iter(), &request.selection)?;
     let is_visible = |list: &&List| {

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
-use base::{PostId, SiteLinks, Time, UserId};
+use base::{PostId, SiteLinks, Time, UserId, sorted_distinct};
 use network::link_facts::KnownLinks;
 use network::visibility::{Viewer, Visibility};
 use store::ads::card_links::CardLink;
@@ -118,10 +118,7 @@ impl<K: Copy + Hash + Ord, V> IndexedVec<K, V> {
     /// The keys that have no record, each once, sorted.
     pub(crate) fn missing_keys(&self, keys: impl IntoIterator<Item = K>) -> Vec<K> {
         let keys = keys.into_iter();
-        let mut missing: Vec<_> = keys.filter(|key| !self.positions.contains_key(key)).collect();
-        missing.sort_unstable();
-        missing.dedup();
-        missing
+        sorted_distinct(keys.filter(|key| !self.positions.contains_key(key)))
     }
 }
 

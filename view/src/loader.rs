@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::collections::hash_map::Entry;
 
-use base::{Fault, PostId, SiteLinks, UserId};
+use base::{Fault, PostId, SiteLinks, UserId, sorted_distinct};
 use network::link_facts;
 use network::visibility::{AuthorVisibilities, Viewer, Visibility};
 use store::ads::card_links;
@@ -310,9 +310,7 @@ impl LoadedObjects {
         if self.posts.items().is_empty() {
             return Ok(());
         }
-        let mut authors: Vec<_> = self.posts.items().iter().map(|post| post.author_id).collect();
-        authors.sort_unstable();
-        authors.dedup();
+        let authors = sorted_distinct(self.posts.items().iter().map(|post| post.author_id));
         let authors = authors.into_iter().filter_map(|id| self.users.get(id));
         let mut sights = AuthorVisibilities::load(tx, self.viewer, authors)?;
         sights.admit_posts(tx, self.posts.items())?;

@@ -2,7 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use base::VocabularyWord;
+use base::{VocabularyWord, sorted_distinct};
 
 use crate::field_schema::{Expansion, ExpansionTarget, FieldAudience, FieldDefinition, FieldInclusion, JsonFieldType};
 use crate::json_writer::JsonWriter;
@@ -256,10 +256,7 @@ impl ObjectKind {
 
 fn sort_names(words: impl Iterator<Item = VocabularyWord>) -> Vec<&'static str> {
     let both = words.flat_map(|word| [word.post, word.tweet]);
-    let mut names: Vec<_> = both.filter(|name| !name.is_empty()).collect();
-    names.sort_unstable();
-    names.dedup();
-    names
+    sorted_distinct(both.filter(|name| !name.is_empty()))
 }
 
 /// The bits of the fields restricted to an audience.

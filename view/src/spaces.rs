@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use base::id::encode_base62;
 use base::refusal::ResourceRef;
-use base::{Fault, Refusal, UserId, VocabularyWord};
+use base::{Fault, Refusal, UserId, VocabularyWord, sorted_distinct};
 use network::visibility::{Visibility, space_visibility};
 use store::spaces::{self as stored, Space, SpaceRole, SpaceTopic};
 use store::{Tx, users};
@@ -166,9 +166,7 @@ pub fn render_space_lookup(
 ) -> Result<ResponsePayload, Fault> {
     let around = SpaceRelations::load_relations(tx, spaces, &request.selection)?;
     let ctx = |space| SpaceRenderContext { space, relations: &around };
-    let mut creators: Vec<_> = spaces.iter().map(|space| space.creator_id).collect();
-    creators.sort_unstable();
-    creators.dedup();
+    let creators = sorted_distinct(spaces.iter().map(|space| space.creator_id));
     let creators = users::find_by_ids(tx, &creators)?;
     let roots = spaces.iter().map(ctx);
     let objects = LoadedObjects::load_for_objects::<Space>(tx, request.viewer, creators, roots, &request.selection)?;

@@ -1,5 +1,6 @@
 //! Security headers of pages.
 
+use base::sorted_distinct;
 use http::HeaderMap;
 use http::header::{
     CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY,
@@ -68,10 +69,8 @@ pub fn allow_form_action(mut reply: HttpReply, url: Option<&str>) -> HttpReply {
 
 /// Policy of a page that this site and the origins of `urls` may frame. Such a page has no form and no session data.
 pub fn frame_ancestors_policy(urls: &[String]) -> String {
-    let mut sources: Vec<String> =
-        urls.iter().filter_map(|url| csp_source(url)).filter(|source| source.contains("://")).collect();
-    sources.sort_unstable();
-    sources.dedup();
+    let sources =
+        sorted_distinct(urls.iter().filter_map(|url| csp_source(url)).filter(|source| source.contains("://")));
     let sources = [vec!["'self'".to_owned()], sources].concat().join(" ");
     let own = CONTENT_POLICY;
     let own = own.to_str().unwrap_or_default();

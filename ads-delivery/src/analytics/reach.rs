@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use ads_engine::engine::ensure_valid_params;
 use ads_engine::field_kind::format_time;
 use ads_engine::{AccountContext, OperationOutput, ParsedParams};
-use base::Error;
+use base::{Error, sorted_distinct};
 use serde_json::{Value, json};
 use store::ledger::{self, AdEntity, ViewerImpressions};
 
@@ -48,9 +48,7 @@ fn load_reach(
     };
     ids.retain(|id| known.contains(id));
     let items = line_items_by_entity(ctx.tx, account, entity, &ids)?;
-    let mut all: Vec<i64> = items.values().flatten().copied().collect();
-    all.sort_unstable();
-    all.dedup();
+    let all = sorted_distinct(items.values().flatten().copied());
     let mut impressions: HashMap<i64, Vec<ViewerImpressions>> = HashMap::new();
     for viewed in ledger::count_viewer_impressions(ctx.tx, &all, (from, to))? {
         impressions.entry(viewed.line_item_id).or_default().push(viewed);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use ads::gazetteer::gazetteer;
 use ads::resources::web_event_tags::WEB_EVENT_TAG;
-use base::{Fault, PostId, Time};
+use base::{Fault, PostId, Time, sorted_distinct};
 use serde_json::{Map, Value, json};
 use store::Tx;
 use store::analytics::{self, MetricSeries};
@@ -200,9 +200,7 @@ fn sum_by_segment(tx: &mut Tx<'_>, query: &StatsQuery) -> Result<SegmentedSeries
     let (length, count) = (query.interval_ms(), query.bucket_count());
     let entity = query.ledger_entity();
     let attributed = line_items_by_entity(tx, query.account, entity, &query.ids)?;
-    let mut items: Vec<i64> = attributed.values().flatten().copied().collect();
-    items.sort_unstable();
-    items.dedup();
+    let items = sorted_distinct(attributed.values().flatten().copied());
     // A country may be given as a place id or as two letters.
     let asked = query.country.as_deref().unwrap_or_default();
     let country = match gazetteer().find_by_id(asked) {

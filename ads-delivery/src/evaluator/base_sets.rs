@@ -1,7 +1,7 @@
 //! Base sets of every evaluation: active users and excluded users.
 
 use ads::resources::do_not_reach_lists::find_list_id;
-use base::{Error, Fault, Time, UserId};
+use base::{Error, Fault, Time, UserId, sorted_distinct};
 use store::Tx;
 use store::ads::{audiences, viewers};
 
@@ -102,7 +102,5 @@ fn list_users_seen_since(tx: &mut Tx<'_>, since: Time) -> Result<Vec<i64>, Fault
     let mut users = viewers::list_authenticated_users(tx, since)?;
     let signed_in = viewers::list_signed_in_users(tx, since)?;
     users.extend(signed_in.into_iter().map(|(user, _)| user));
-    users.sort_unstable();
-    users.dedup();
-    Ok(users)
+    Ok(sorted_distinct(users))
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use ads::gazetteer::{gazetteer, name_key};
-use base::Fault;
+use base::{Fault, sorted_distinct};
 use roaring::RoaringBitmap;
 use store::Tx;
 use store::ads::viewers;
@@ -58,9 +58,7 @@ impl AddedPlaces {
         let mut ids: Vec<String> = resolved.iter().map(|spot| spot.id.clone()).collect();
         let names = resolved.iter().map(|spot| name_key(spot.name));
         let first = text.split(',').next().map(name_key);
-        let mut names: Vec<u64> = names.chain(first).chain([name_key(text)]).collect();
-        names.sort_unstable();
-        names.dedup();
+        let names = sorted_distinct(names.chain(first).chain([name_key(text)]));
         for place in names.iter().filter_map(|name| self.names.get(name)).flatten() {
             let code = Some(place.country_code.as_str()).filter(|code| !code.is_empty());
             // A city of the same name in another country is a different city.
@@ -73,9 +71,7 @@ impl AddedPlaces {
             let inside = code.and_then(|code| gazetteer().find_country(code));
             ids.extend(inside.map(|spot| spot.id.clone()));
         }
-        ids.sort_unstable();
-        ids.dedup();
-        ids
+        sorted_distinct(ids)
     }
 }
 

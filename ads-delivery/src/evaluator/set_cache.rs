@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
-use base::{Fault, Time};
+use base::{Fault, Time, sorted_distinct};
 use roaring::RoaringBitmap;
 use store::event_log::{self, LogEvent};
 use store::{Tx, ads};
@@ -255,12 +255,7 @@ impl Evaluator {
     }
 
     fn refresh_changed_users(&self, tx: &mut Tx<'_>) -> Result<(), Fault> {
-        let taken = |users: &mut Vec<i64>| {
-            let mut users = std::mem::take(users);
-            users.sort_unstable();
-            users.dedup();
-            users
-        };
+        let taken = |users: &mut Vec<i64>| sorted_distinct(std::mem::take(users));
         let (acted, turned, moved, wrote) = {
             let mut cache = self.set_cache.lock();
             (

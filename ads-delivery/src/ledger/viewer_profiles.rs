@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use base::Fault;
+use base::{Fault, sorted_distinct};
 use network::private_profiles::age_at;
 use store::ledger::ViewerTraits;
 use store::{Tx, private_profiles};
 
-use super::{LedgerEvent, sort_and_dedup};
+use super::LedgerEvent;
 use crate::analytics::age_bucket;
 
 /// Birth date and gender by user id.
@@ -20,7 +20,7 @@ impl ViewerProfiles {
         let lacks = |traits: &ViewerTraits| traits.age.is_none() || traits.gender.is_none();
         let events = events.iter();
         let viewers = events.filter(|event| event.viewer > 0 && lacks(&event.viewer_traits));
-        let viewers = sort_and_dedup(viewers.map(|event| event.viewer));
+        let viewers = sorted_distinct(viewers.map(|event| event.viewer));
         let profiles = private_profiles::list_demographics(tx, &viewers)?;
         let profiles = profiles.into_iter();
         Ok(Self(profiles.map(|(user, born_on, gender)| (user, (born_on, gender))).collect()))

@@ -10,7 +10,7 @@ use ads::resources::campaigns::CAMPAIGN;
 use ads::resources::line_items::LINE_ITEM;
 use ads::resources::servability::{self, DeliveryResources};
 use ads_engine::{AccountContext, AccountTimeZone, AdsConfig, AdsRecord};
-use base::{Error, Time};
+use base::{Error, Time, sorted_distinct};
 use store::ledger::{self, AdEntity, AdEvent, Metric, MetricSums, Placement};
 use store::{Tx, records};
 
@@ -116,7 +116,7 @@ impl AccountDelivery {
         items: Vec<AdsRecord>,
         day: (Time, Time),
     ) -> Result<Self, Error> {
-        let ids = sort_and_dedup(items.iter().filter_map(|item| item.int("campaign_id")));
+        let ids = sorted_distinct(items.iter().filter_map(|item| item.int("campaign_id")));
         let campaigns = records_by_ids(tx, &CAMPAIGN, &ids)?;
         let mut both: Vec<AdsRecord> = campaigns.values().cloned().collect();
         both.extend(items.iter().cloned());
@@ -198,13 +198,6 @@ impl AccountDelivery {
         }
         found
     }
-}
-
-fn sort_and_dedup(ids: impl Iterator<Item = i64>) -> Vec<i64> {
-    let mut ids: Vec<i64> = ids.collect();
-    ids.sort_unstable();
-    ids.dedup();
-    ids
 }
 
 type SpentByEntity = HashMap<(AdEntity, i64), BudgetSpent>;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ads_engine::listing::{cursor_scope, parse_cursor};
 use ads_engine::{AccountContext, AdsRecord, OperationOutput, ParsedParams, cursor};
-use base::{Error, UserId};
+use base::{Error, UserId, sorted_distinct};
 use serde_json::{Value, json};
 use store::Tx;
 use store::records::{self, OrderValue, RecordVisibility};
@@ -75,9 +75,7 @@ fn line_items_by_campaign(
     after: i64,
 ) -> Result<BTreeMap<i64, Vec<AdsRecord>>, Error> {
     let criteria = ctx.list_visible_records(&TARGETING_CRITERION, "audience", audience)?;
-    let mut ids: Vec<i64> = criteria.iter().filter_map(|one| one.int("line_item_id")).collect();
-    ids.sort_unstable();
-    ids.dedup();
+    let ids = sorted_distinct(criteria.iter().filter_map(|one| one.int("line_item_id")));
     let mut by_campaign: BTreeMap<i64, Vec<AdsRecord>> = BTreeMap::new();
     for item in ctx.find_records(&LINE_ITEM, &ids)? {
         let campaign = item.int("campaign_id").unwrap_or(0);

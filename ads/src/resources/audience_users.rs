@@ -6,7 +6,7 @@ use ads_engine::field_kind::parse_time;
 use ads_engine::{AccountContext, AdsRecord, OperationOutput, ParsedParams};
 use base::refusal::{AdsProblem, AdsRefusal, ProblemLocation};
 use base::secret::digest;
-use base::{Error, Refusal, Time};
+use base::{Error, Refusal, Time, sorted_distinct};
 use serde_json::{Map, Value, json};
 use store::ads::audiences::{self, AudienceKey, AudienceKeyKind};
 use store::records;
@@ -77,9 +77,7 @@ pub fn write_members(
     // Serializes writers of other accounts that share the list.
     records::lock(ctx.tx, ACCOUNT.name, list.account_id)?;
     let users = operations.iter().flat_map(|operation| &operation.users);
-    let mut keys: Vec<AudienceKey> = users.clone().flatten().copied().collect();
-    keys.sort_unstable();
-    keys.dedup();
+    let keys = sorted_distinct(users.clone().flatten().copied());
     let count = users.count();
     let mut members = MemberChangeSet::from_stored(audiences::find_key_members(ctx.tx, list.id, &keys)?);
     for operation in &operations {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use ads_engine::AccountContext;
 use base::refusal::AdsProblem;
-use base::{Error, Id, MediaId};
+use base::{Error, Id, MediaId, sorted_distinct};
 use serde_json::{Value, json};
 use store::media::{self, Media};
 
@@ -62,9 +62,7 @@ pub fn find_by_keys<'k>(
     ctx: &mut AccountContext<'_, '_>,
     keys: impl IntoIterator<Item = &'k str>,
 ) -> Result<MediaByKey, Error> {
-    let mut keys: Vec<&str> = keys.into_iter().collect();
-    keys.sort_unstable();
-    keys.dedup();
+    let keys: Vec<&str> = sorted_distinct(keys);
     let ids: Vec<i64> = keys.iter().copied().filter_map(media_id_from_key).collect();
     if ids.is_empty() {
         return Ok(MediaByKey::new());
@@ -145,9 +143,7 @@ fn format_ratios(frames: &[AspectRatio]) -> String {
 pub fn update_media_references(ctx: &mut AccountContext<'_, '_>, before: &[&str], now: &[&str]) -> Result<(), Error> {
     let ids = |these: &[&str], others: &[&str]| -> Vec<MediaId> {
         let only = these.iter().filter(|key| !others.contains(key));
-        let mut ids: Vec<i64> = only.filter_map(|key| media_id_from_key(key)).collect();
-        ids.sort_unstable();
-        ids.dedup();
+        let ids = sorted_distinct(only.filter_map(|key| media_id_from_key(key)));
         ids.into_iter().map(Id::new).collect()
     };
     media::add_post_uses(ctx.tx, &ids(now, before))?;

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use ads_engine::{AccountContext, AccountTimeZone, AdsRecord};
 use base::refusal::AdsProblem;
-use base::{Error, Time};
+use base::{Error, Time, sorted_distinct};
 use serde_json::{Value, json};
 use store::ledger::AdEntity;
 use store::records;
@@ -155,9 +155,7 @@ pub fn load_spending_resources(
     ctx: &mut AccountContext<'_, '_>,
     records: &[AdsRecord],
 ) -> Result<DeliveryResources, Error> {
-    let mut ids: Vec<i64> = records.iter().filter_map(|record| record.int("funding_instrument_id")).collect();
-    ids.sort_unstable();
-    ids.dedup();
+    let ids = sorted_distinct(records.iter().filter_map(|record| record.int("funding_instrument_id")));
     let now = ctx.now();
     let mut resources = DeliveryResources::default();
     let spent: HashMap<i64, i64> = store::ledger::total_spend(ctx.tx, AdEntity::Funding, &ids)?.into_iter().collect();

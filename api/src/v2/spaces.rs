@@ -2,7 +2,7 @@
 
 use base::id::decode_base62;
 use base::refusal::ResourceRef;
-use base::{Error, Refusal, UserId, order_by_keys};
+use base::{Error, Refusal, UserId, order_by_keys, sorted_distinct};
 use network::spaces::{self, SpaceStateFilter};
 use store::Tx;
 use store::posts::PageRange;
@@ -53,9 +53,7 @@ pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
 /// `GET /2/spaces/by/creator_ids`.
 pub(crate) fn list_by_creators(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let mut creators: Vec<UserId> = call.query_ids("user_ids");
-        creators.sort_unstable();
-        creators.dedup();
+        let creators: Vec<UserId> = sorted_distinct(call.query_ids("user_ids"));
         let request = call.render_request(ObjectKind::SPACE);
         let found = call.read(move |tx| {
             let mut found = stored::list_active_by_creators(tx, &creators)?;

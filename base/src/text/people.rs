@@ -4,6 +4,8 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
+use crate::sorted_distinct;
+
 /// Characters of a term that its code covers.
 const CODED_CHARS: usize = 12;
 /// Twelve digits of this base fit into 63 bits; the digit 0 is the end of a term.
@@ -37,9 +39,7 @@ pub fn index_terms(text: &str) -> Vec<String> {
         }
         words.push(term);
     }
-    words.sort_unstable();
-    words.dedup();
-    words
+    sorted_distinct(words)
 }
 
 /// A number for the first twelve characters of a term; terms with a common prefix are adjacent.

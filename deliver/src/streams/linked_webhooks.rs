@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::{AppId, Error, Fault, PostId, Vocabulary};
+use base::{AppId, Error, Fault, PostId, Vocabulary, sorted_distinct};
 use network::post_facts::{self, StoredPostFacts};
 use network::visibility::Visibility;
 use parking_lot::Mutex;
@@ -186,9 +186,7 @@ impl LinkedRules {
     /// Loads the rules of apps with links as of a log offset. Rules removed later appear in the log; rules
     /// added later are loaded early.
     fn load_linked_rules(&mut self, tx: &mut Tx<'_>, links: &[StreamLink], at: i64) -> Result<(), Fault> {
-        let mut apps: Vec<AppId> = links.iter().map(|link| link.app_id).collect();
-        apps.sort_unstable();
-        apps.dedup();
+        let apps = sorted_distinct(links.iter().map(|link| link.app_id));
         // Another node has read part of the log, including rule changes that were not applied here.
         if self.log_position != Some(at) || self.apps != apps {
             self.remove_rules();

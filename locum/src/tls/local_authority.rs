@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use base::{Fault, Time};
+use base::{Fault, Time, sorted_distinct};
 use rcgen::{
     BasicConstraints, Certificate, CertificateParams, CidrSubnet, DistinguishedName, DnType, ExtendedKeyUsagePurpose,
     GeneralSubtree, IsCa, Issuer, KeyPair, KeyUsagePurpose, NameConstraints, SanType,
@@ -121,10 +121,7 @@ fn authority_params(hosts: &[String]) -> CertificateParams {
 }
 
 fn permitted_names(hosts: &[String]) -> Vec<String> {
-    let mut names = [hosts, &[LOCALHOST.to_owned()]].concat();
-    names.sort_unstable();
-    names.dedup();
-    names
+    sorted_distinct([hosts, &[LOCALHOST.to_owned()]].concat())
 }
 
 fn common_name(text: &str) -> DistinguishedName {

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
 use ::search::{PostIndexReader, QueryPlan, SearchLookups, SearchWindow};
-use base::{Error, Fault, PostId, Time, UserId};
+use base::{Error, Fault, PostId, Time, UserId, sorted_distinct};
 use moka::sync::Cache;
 use store::posts::{self, PostText};
 use store::{Tx, topics};
@@ -164,9 +164,7 @@ fn sample_author_posts(
     index: &dyn PostIndexReader,
     sample: &[PostText],
 ) -> Result<Vec<PostText>, Fault> {
-    let mut authors: Vec<i64> = sample.iter().map(|post| post.author_id).collect();
-    authors.sort_unstable();
-    authors.dedup();
+    let mut authors = sorted_distinct(sample.iter().map(|post| post.author_id));
     authors.truncate(MAX_AUTHORS);
     let mut ids = Vec::new();
     for author in authors {

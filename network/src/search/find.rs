@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use ::search::{PostIndexReader, QueryPlan, SearchHit, SearchLookups, SearchWindow};
-use base::{Fault, PostId, UserId};
+use base::{Fault, PostId, UserId, sorted_distinct};
 use query::{MatchMode, ParsedQuery, PostCounter};
 use store::posts::{self, Post, PostState};
 use store::{Tx, lists, users};
@@ -136,9 +136,7 @@ fn filter_visible_hits(
     } else {
         filter_matching_hits(tx, viewer, &request.query, hits)?
     };
-    let mut authors: Vec<UserId> = rows.iter().map(|post| post.author_id).collect();
-    authors.sort_unstable();
-    authors.dedup();
+    let authors = sorted_distinct(rows.iter().map(|post| post.author_id));
     let mut authors = users::find_by_ids(tx, &authors)?;
     // Posts of protected authors are not searchable, even for followers.
     authors.retain(|author| !author.protected);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use base::clock::wall_time;
-use base::{Time, UserId};
+use base::{Time, UserId, sorted_distinct};
 use network::portal;
 use network::usage::WINDOW_MS;
 use pages::{AppUsagePage, Notice, Pager, UsageWindow};
@@ -71,9 +71,7 @@ async fn load_user_names(call: &RequestContext, counted: &[WindowUsage]) -> Resu
         RateLimitSubject::User(_, user) => Some(UserId::new(user)),
         _ => None,
     });
-    let mut users: Vec<UserId> = users.collect();
-    users.sort_unstable();
-    users.dedup();
+    let users: Vec<UserId> = sorted_distinct(users);
     let work = move |tx: &mut store::Tx<'_>| {
         let mut names = HashMap::new();
         for id in &users {

@@ -1,6 +1,6 @@
 //! Ledger queries, answered from sums where possible and from events otherwise.
 
-use base::{Fault, Time, UserId};
+use base::{Fault, Time, UserId, sorted_distinct};
 
 use super::vocabulary::{METRIC_COLUMNS, PLACEMENT_GROUP_SIZE};
 use super::{AdEntity, AdEvent, AdEventKind, MetricSums, Placement};
@@ -125,11 +125,7 @@ pub fn list_viewers(
 ) -> Result<Vec<UserId>, Fault> {
     let sql = "SELECT DISTINCT viewer, kind FROM ad_event WHERE line_item_id = $1 AND event_time >= $2 AND viewer > 0";
     let rows: Vec<(UserId, AdEventKind)> = tx.query_by_keys(sql, line_items, &[since.into()])?;
-    let mut all: Vec<UserId> =
-        rows.into_iter().filter(|(_, kind)| kinds.contains(kind)).map(|(viewer, _)| viewer).collect();
-    all.sort_unstable();
-    all.dedup();
-    Ok(all)
+    Ok(sorted_distinct(rows.into_iter().filter(|(_, kind)| kinds.contains(kind)).map(|(viewer, _)| viewer)))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use archive::{ArchiveRecord, ArchivedMention, ArchivedPost, ArchivedRepost};
-use base::{AppId, Error, Fault, PostId, UserId};
+use base::{AppId, Error, Fault, PostId, UserId, sorted_distinct};
 use store::media::{self, Media};
 use store::posts::{self, Post, PostState};
 use store::users::{self, User};
@@ -60,12 +60,12 @@ impl PostLineContext {
     fn load(tx: &mut Tx<'_>, all: &[Post]) -> Result<Self, Fault> {
         let ids: Vec<i64> = all.iter().map(|post| post.id.get()).collect();
         let sources = all.iter().filter_map(|post| post.repost_of_id);
-        let sources = posts::find_by_ids(tx, &sorted_unique(sources))?;
+        let sources = posts::find_by_ids(tx, &sorted_distinct(sources))?;
         let authors = all.iter().chain(&sources).map(|post| post.author_id);
-        let users = users::find_by_ids(tx, &sorted_unique(authors))?;
+        let users = users::find_by_ids(tx, &sorted_distinct(authors))?;
         let keys = all.iter().flat_map(|post| post.media_keys.split(','));
         let numbers = keys.filter_map(|key| key.split_once('_')?.1.parse::<i64>().ok());
-        let media = media::find_by_ids(tx, &sorted_unique(numbers))?;
+        let media = media::find_by_ids(tx, &sorted_distinct(numbers))?;
         let mut mentions: HashMap<PostId, Vec<ArchivedMention>> = HashMap::new();
         for mention in exports::list_mentioned_users(tx, &ids)? {
             mentions.entry(mention.post_id).or_default().push(ArchivedMention {
@@ -78,7 +78,7 @@ impl PostLineContext {
             list.sort_by_key(|mention| mention.id);
         }
         let mut versions = HashMap::new();
-        for root in sorted_unique(all.iter().filter_map(|post| post.edit_root_id)) {
+        for root in sorted_distinct(all.iter().filter_map(|post| post.edit_root_id)) {
             let ids = posts::list_versions(tx, root)?;
             versions.insert(root, ids.iter().map(|id| id.get()).collect());
         }
@@ -150,11 +150,4 @@ impl PostLineContext {
             author: known.map(UserId::get),
         }
     }
-}
-
-fn sorted_unique<T: Ord>(all: impl Iterator<Item = T>) -> Vec<T> {
-    let mut all: Vec<T> = all.collect();
-    all.sort_unstable();
-    all.dedup();
-    all
 }

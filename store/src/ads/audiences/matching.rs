@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use base::secret::digest;
-use base::{Fault, UserId};
+use base::{Fault, UserId, sorted_distinct};
 
 use super::{AudienceKey, AudienceKeyKind};
 use crate::Tx;
@@ -95,9 +95,7 @@ pub fn find_users_by_keys(tx: &mut Tx<'_>, keys: &[AudienceKey]) -> Result<Vec<U
     for key in keys {
         all.extend(tx.query_rows::<UserId>(sql, &[key.as_slice().into()])?);
     }
-    all.sort_unstable();
-    all.dedup();
-    Ok(all)
+    Ok(sorted_distinct(all))
 }
 
 /// Refreshes the keys of users whose keys may have changed, and their audience memberships; returns how many users,
