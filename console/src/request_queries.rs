@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use base::{Error, Fault, Refusal, UserId, sorted_distinct};
 use deliver::activity::{ActivityScope, match_events};
-use emulator::journal::{CausedEvent, JournalEntry, RequestFilter};
+use emulator::journal::{JournalEntry, RequestFilter};
 use store::deliveries::{self, Delivery, DeliveryAttempt};
 use store::event_log::{self, LogEvent};
-use store::{Tx, users, webhooks};
+use store::{AppendedEvent, Tx, users, webhooks};
 use web::request_context::RequestContext;
 
 /// Of one delivery.
@@ -51,7 +51,7 @@ pub(crate) async fn load_effects(call: &RequestContext, entry: &JournalEntry) ->
     .await
 }
 
-fn find_event(tx: &mut Tx<'_>, event: &CausedEvent) -> Result<Option<LogEvent>, Fault> {
+fn find_event(tx: &mut Tx<'_>, event: &AppendedEvent) -> Result<Option<LogEvent>, Fault> {
     if let Some(seq) = event.seq {
         return event_log::find_by_seq(tx, seq);
     }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use base::{AppId, Credential, Time, UserId};
 use http::header::{CONTENT_TYPE, HeaderMap};
 use parking_lot::Mutex;
+use store::AppendedEvent;
 
 use super::entry_texts::{EntryTextSources, EntryTexts, HeaderLines};
 use super::masking;
@@ -51,24 +52,13 @@ pub struct ObservedRequest<'r> {
     pub injected_fault: Option<&'r str>,
     /// Whether an explanation of the refused credentials exists.
     pub has_explanation: bool,
-    pub events: Vec<CausedEvent>,
+    pub events: Vec<AppendedEvent>,
 }
 
 pub enum ObservedBody<'r> {
     Full(&'r [u8]),
     Stream(StreamStart),
     Unknown,
-}
-
-/// An entry of the event log that a request's transactions appended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CausedEvent {
-    /// None on PostgreSQL, where entries are numbered later.
-    pub seq: Option<i64>,
-    pub at: Time,
-    pub kind: String,
-    pub actor_id: i64,
-    pub subject_id: i64,
 }
 
 #[derive(Debug)]
@@ -91,7 +81,7 @@ pub struct JournalEntry {
     pub injected_fault: Option<Box<str>>,
     pub has_explanation: bool,
     pub label: Option<Box<str>>,
-    pub events: Vec<CausedEvent>,
+    pub events: Vec<AppendedEvent>,
     /// By the public price list, in millionths of a US dollar.
     pub cost_micros: u64,
 }

@@ -24,7 +24,7 @@ pub use assertion::{AssertionOutcome, BodyCheck, CountCheck, RequestAssertion};
 pub use assertion_json::read_assertion;
 pub use assertion_parser::{AssertionSyntaxError, parse_assertion};
 pub use curl::{CurlVariables, curl_command};
-pub use entry::{CausedEvent, JournalEntry, MAX_BODY_BYTES, ObservedBody, ObservedRequest, RecordedBody, StreamStart};
+pub use entry::{JournalEntry, MAX_BODY_BYTES, ObservedBody, ObservedRequest, RecordedBody, StreamStart};
 pub use entry_json::{entry_json, entry_summary_json};
 pub use entry_texts::HeaderLines;
 pub use filter::{RequestFilter, StatusFilter};

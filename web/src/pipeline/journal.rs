@@ -3,7 +3,7 @@
 use base::clock::wall_time;
 use bytes::Bytes;
 use edge::Body;
-use emulator::journal::{CausedEvent, ObservedBody, ObservedRequest, StreamStart};
+use emulator::journal::{ObservedBody, ObservedRequest, StreamStart};
 use futures_util::stream;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, Response};
@@ -97,14 +97,9 @@ impl ServerState {
             },
             injected_fault: trace.injected_fault.as_ref().map(|(rule, _)| &**rule),
             has_explanation: trace.explanation_url.is_some(),
-            events: events.into_iter().map(caused_event).collect(),
+            events,
         });
     }
-}
-
-fn caused_event(event: AppendedEvent) -> CausedEvent {
-    let AppendedEvent { seq, at, kind, actor_id, subject_id } = event;
-    CausedEvent { seq, at, kind, actor_id, subject_id }
 }
 
 fn is_text(headers: &HeaderMap) -> bool {
