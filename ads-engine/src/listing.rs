@@ -13,8 +13,6 @@ use crate::output::OperationOutput;
 use crate::parsed_params::ParsedParams;
 use crate::record::AdsRecord;
 
-const STANDARD_SORTS: [&str; 3] = ["created_at", "updated_at", "deleted"];
-
 #[derive(Clone)]
 struct AdsListQuery {
     ids: Option<Vec<i64>>,
@@ -245,11 +243,6 @@ fn sort_column(resource: &'static Resource, name: &str) -> Option<RecordOrderKey
             known.map(|name| RecordOrderKey::Field(name))
         }
     }
-}
-
-pub fn sortable_fields(resource: &Resource) -> Vec<&'static str> {
-    let name = resource.field("name").map(|_| "name");
-    STANDARD_SORTS.into_iter().chain(name).chain(resource.sort_fields.iter().copied()).collect()
 }
 
 type ListedRows = (Vec<(Vec<OrderValue>, AdsRecord)>, Option<i64>);

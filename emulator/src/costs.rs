@@ -110,12 +110,6 @@ impl CostMeter {
         ledgers.by_account.iter().map(|(account, ledger)| ledger.summarize(account)).collect()
     }
 
-    pub fn run_summary(&self, label: &str) -> Option<CostSummary> {
-        let ledgers = self.ledgers.lock();
-        let account = CostAccount::Run { label: label.to_owned() };
-        ledgers.by_account.get(&account).map(|ledger| ledger.summarize(&account))
-    }
-
     /// Of all apps since the day of `now` began.
     pub fn today_micros(&self, now: Time) -> u64 {
         let today = now.ms() - now.ms().rem_euclid(DAY_MS);
@@ -269,7 +263,8 @@ mod tests {
         assert_eq!(meter.record(&PricedCall { app: AppId::new(2), ..read }), 10_000);
         assert_eq!(meter.record(&PricedCall { at: Time::from_ms(DAY_MS * 8), ..read }), 10_000);
         assert_eq!(meter.record(&PricedCall { label: Some("ci"), ..read }), 0);
-        let run = meter.run_summary("ci").unwrap();
+        let all = meter.summaries();
+        let run = all.iter().find(|one| one.account == CostAccount::Run { label: "ci".to_owned() }).unwrap();
         assert_eq!((run.total_micros, run.calls), (10_000, 1));
         assert_eq!(meter.today_micros(Time::from_ms(DAY_MS * 7)), 20_000);
         let line = &meter.summaries()[0].lines[0];

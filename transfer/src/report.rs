@@ -133,15 +133,6 @@ impl ImportReport {
     pub(crate) fn to_json_text(&self) -> String {
         self.to_json().to_string()
     }
-
-    /// Data types whose number of elements differs from the manifest: name, expected, read.
-    pub fn manifest_mismatches(&self) -> Vec<(&str, u64, u64)> {
-        let all = self.promised.iter().map(|(name, promised)| {
-            let seen = self.seen.get(name).copied().unwrap_or(0);
-            (name.as_str(), *promised, seen)
-        });
-        all.filter(|(_, promised, seen)| promised != seen).collect()
-    }
 }
 
 fn increment(to: &mut BTreeMap<String, u64>, kind: &str, count: u64) {

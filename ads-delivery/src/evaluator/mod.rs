@@ -1,5 +1,5 @@
 //! Evaluates targeting criteria over the stored users (contract ads §8.2). Nothing else does:
-//! estimates use [`Evaluator::estimate`], and serving asks [`Evaluator::reaches_viewer`], which
+//! estimates use [`Evaluator::estimate`], and serving asks [`Evaluator::filter_reached`], which
 //! uses the same sets.
 //!
 //! A set of users is a compressed bitmap of user numbers, one for each value of a criterion, built on first
@@ -151,18 +151,8 @@ impl Evaluator {
         Ok(viewers)
     }
 
-    /// Whether the criteria reach a viewer now. An unknown viewer is reached only if no criterion depends on
-    /// the viewer.
-    pub fn reaches_viewer(
-        &self,
-        tx: &mut Tx<'_>,
-        audience: &TargetedAudience,
-        viewer: Option<UserId>,
-    ) -> Result<bool, Error> {
-        Ok(!self.filter_reached(tx, audience, vec![viewer])?.is_empty())
-    }
-
-    /// Those of `viewers` whom the criteria reach now, like [`Evaluator::reaches_viewer`].
+    /// Those of `viewers` whom the criteria reach now. An unknown viewer is reached only if no criterion
+    /// depends on the viewer.
     pub fn filter_reached(
         &self,
         tx: &mut Tx<'_>,

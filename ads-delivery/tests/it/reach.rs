@@ -308,9 +308,10 @@ fn anonymous_viewer_is_reached_only_without_criteria() {
         let (open, closed) = (audience(Vec::new()), audience(vec![criterion("LOCATION", country("PT"), Eq)]));
         let evaluator = std::sync::Arc::clone(&world.evaluator);
         let read = move |tx: &mut store::Tx<'_>| {
-            Ok((evaluator.reaches_viewer(tx, &open, None)?, evaluator.reaches_viewer(tx, &closed, None)?))
+            let reached = evaluator.filter_reached(tx, &open, vec![None])?;
+            Ok((reached, evaluator.filter_reached(tx, &closed, vec![None])?))
         };
-        assert_eq!(world.store.read(read).await.unwrap(), (true, false));
+        assert_eq!(world.store.read(read).await.unwrap(), (vec![None], vec![]));
     });
 }
 

@@ -138,15 +138,9 @@ impl World {
     pub(crate) async fn admitted(&self, audience: &TargetedAudience, users: &[UserId]) -> Vec<UserId> {
         self.settled().await;
         let (evaluator, audience) = (Arc::clone(&self.evaluator), audience.clone());
-        let users = users.to_vec();
+        let users: Vec<_> = users.iter().copied().map(Some).collect();
         let read = move |tx: &mut store::Tx<'_>| {
-            let mut admitted = Vec::new();
-            for user in &users {
-                if evaluator.reaches_viewer(tx, &audience, Some(*user))? {
-                    admitted.push(*user);
-                }
-            }
-            Ok(admitted)
+            Ok(evaluator.filter_reached(tx, &audience, users)?.into_iter().flatten().collect())
         };
         self.store.read(read).await.unwrap()
     }

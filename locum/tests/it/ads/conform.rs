@@ -4,7 +4,6 @@
 mod listing;
 
 use ads::resources::RESOURCES;
-use ads_engine::listing::sortable_fields;
 use ads_engine::{
     CardUriText, DeleteMode, FieldRequirement, FieldSpec, IdFormat, InputFormat, Kind, ListFilter, MediaKeyText,
     Resource, ResourceVerb, ValueKind,

@@ -40,7 +40,9 @@ impl Subject<'_> {
         self.refused(&response, 400, "INVALID_PARAMETER", "count");
         let response = list(self, &[("cursor", "nonsense")]);
         self.refused(&response, 400, "INVALID_PARAMETER", "cursor");
-        for name in sortable_fields(self.of) {
+        let name = self.of.field("name").map(|_| "name");
+        let sortable = ["created_at", "updated_at", "deleted"].into_iter().chain(name);
+        for name in sortable.chain(self.of.sort_fields.iter().copied()) {
             for way in ["asc", "desc"] {
                 let sort = format!("{name}-{way}");
                 let response = list(self, &[("sort_by", &sort)]);
