@@ -241,7 +241,7 @@ pub(super) async fn execute(instance: &Instance, command: UserCommand) -> Result
     match command {
         UserCommand::Create(new) => create_user(instance, new).await,
         UserCommand::List { after, limit } => list_users(instance, after, limit).await,
-        UserCommand::Show { user } => change_user(instance, user, |_, _| Ok(())).await,
+        UserCommand::Show { user } => show_user(instance, user).await,
         UserCommand::Password { user, end_tokens, password } => {
             set_password(instance, user, &password, end_tokens).await
         }
@@ -352,6 +352,10 @@ async fn list_users(instance: &Instance, after: Option<String>, limit: i64) -> R
     };
     let read = instance.store.read(move |tx| Ok(users::list(tx, after, limit)?));
     Ok(read.await?.iter().map(user_summary).collect())
+}
+
+async fn show_user(instance: &Instance, user: String) -> Result<Value, Error> {
+    instance.store.read(move |tx| Ok(render_user(&find::user(tx, &user)?))).await
 }
 
 fn record_audit(tx: &mut store::Tx<'_>, kind: AuditAction, user: UserId) -> Result<(), Error> {
