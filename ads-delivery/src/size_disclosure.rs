@@ -14,7 +14,7 @@ pub struct SizeDisclosure {
 
 impl std::fmt::Debug for SizeDisclosure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Discretion").field("least", &self.min_size).finish_non_exhaustive()
+        f.debug_struct("SizeDisclosure").field("min_size", &self.min_size).finish_non_exhaustive()
     }
 }
 

@@ -129,8 +129,8 @@ async fn open_search(instance: Instance) -> Result<(Instance, RequestKeys, Clust
     let open_client = || -> Arc<dyn SearchNodes> { SearchNodeClient::new(&instance.store, cluster.clone()) };
     let others = instance.store.is_shared().then(|| (open_client(), Handle::current()));
     let backend = SearchBackend::new(search.clone(), others);
-    let discretion = SizeDisclosure { min_size: settings.ads.min_audience, key: requests.pages };
-    let evaluator = Evaluator::with_size_disclosure(Some(backend.clone()), discretion);
+    let disclosure = SizeDisclosure { min_size: settings.ads.min_audience, key: requests.pages };
+    let evaluator = Evaluator::with_size_disclosure(Some(backend.clone()), disclosure);
     let instance = Instance { search, search_backend: Some(backend), evaluator, ..instance };
     Ok((instance, requests, cluster))
 }
