@@ -234,10 +234,6 @@ pub fn serve_ads(
     Ok(ServedAds { answer: json!({ "data": shown }), bid_outcomes: result.bid_outcomes })
 }
 
-pub fn record_bid_outcomes(tx: &mut Tx<'_>, bids: &[AuctionBid]) -> Result<(), Error> {
-    Ok(store::ledger::record_auction(tx, bids)?)
-}
-
 fn invariant_broken(what: &str) -> Error {
     Fault::new(what.to_owned()).into()
 }

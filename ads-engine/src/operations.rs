@@ -103,14 +103,6 @@ pub fn derive_operations(
     resources.chain(custom).chain(references.map(reference_operation)).collect()
 }
 
-fn leak_str(text: String) -> &'static str {
-    String::leak(text)
-}
-
-fn leak_slice<T>(all: Vec<T>) -> &'static [T] {
-    Vec::leak(all)
-}
-
 fn resource_operations(accounts: &'static Resource, resource: &'static Resource) -> Vec<AdsOperation> {
     let verbs = resource.verbs.iter();
     let mut all: Vec<AdsOperation> = verbs.map(|verb| verb_operation((accounts, resource), *verb)).collect();
@@ -118,18 +110,19 @@ fn resource_operations(accounts: &'static Resource, resource: &'static Resource)
         let path = format!("/12/batch/accounts/{{account_id}}/{}", resource.path);
         let more = (!resource.legacy_path.is_empty()).then(|| path.replace(resource.path, resource.legacy_path));
         all.push(AdsOperation {
-            id: leak_str(format!("batchAds{}", pascal_case(resource.path))),
+            id: format!("batchAds{}", pascal_case(resource.path)).leak(),
             method: "POST",
             aliases: legacy_paths(&path, &more.into_iter().collect::<Vec<_>>()),
-            path: leak_str(path),
-            summary: leak_str(format!(
+            path: path.leak(),
+            summary: format!(
                 "Up to {} changes of {}s in one request: all or none.",
                 resource.max_batch_items, resource.label
-            )),
+            )
+            .leak(),
             action: OperationAction::Batch(resource),
             required_role: resource.write_role,
             sandbox_only: false,
-            params: leak_slice(vec![account_param(accounts)]),
+            params: vec![account_param(accounts)].leak(),
             rate_class: AdsRateClass::PerMinute(450),
             is_write: true,
             uses_search: false,
@@ -155,15 +148,15 @@ fn verb_operation((accounts, resource): (&'static Resource, &'static Resource), 
     let known_id = resource.operation_ids.iter().find(|(known, _)| *known == verb).map(|(_, id)| *id);
     let reads = matches!(verb, ResourceVerb::List | ResourceVerb::Get);
     AdsOperation {
-        id: known_id.unwrap_or_else(|| leak_str(format!("{id}{name}"))),
+        id: known_id.unwrap_or_else(|| format!("{id}{name}").leak()),
         method,
         aliases: legacy_paths(&path, &[]),
-        path: leak_str(path),
-        summary: leak_str(about),
+        path: path.leak(),
+        summary: about.leak(),
         action: OperationAction::Verb(resource, verb),
         required_role: if reads { resource.read_role } else { resource.write_role },
         sandbox_only: resource.sandbox_verbs.contains(&verb),
-        params: leak_slice(verb_params((accounts, resource), verb)),
+        params: verb_params((accounts, resource), verb).leak(),
         rate_class: if reads { resource.rate_class } else { AdsRateClass::PerMinute(450) },
         is_write: !reads,
         uses_search: false,
@@ -261,12 +254,12 @@ fn custom_operation(accounts: &'static Resource, custom: &'static CustomOperatio
         id: custom.id,
         method: custom.method,
         aliases: legacy_paths(&path, &more),
-        path: leak_str(path),
+        path: path.leak(),
         summary: custom.summary,
         action: OperationAction::Custom(custom),
         required_role: custom.required_role,
         sandbox_only: custom.sandbox_only,
-        params: leak_slice(all),
+        params: all.leak(),
         rate_class: custom.rate_class,
         is_write: custom.is_write,
         uses_search: custom.uses_search,
@@ -289,12 +282,12 @@ fn reference_operation(reference: &'static ReferenceList) -> AdsOperation {
         id: reference.id,
         method: "GET",
         aliases: legacy_paths(&path, &[]),
-        path: leak_str(path),
+        path: path.leak(),
         summary: reference.summary,
         action: OperationAction::Reference(reference),
         required_role: RequiredRole::Anyone,
         sandbox_only: false,
-        params: leak_slice(all),
+        params: all.leak(),
         rate_class: reference.rate_class,
         is_write: false,
         uses_search: false,
@@ -303,13 +296,13 @@ fn reference_operation(reference: &'static ReferenceList) -> AdsOperation {
 
 /// Version 11 of the API is an alias of version 12.
 fn legacy_paths(path: &str, aliases: &[String]) -> &'static [&'static str] {
-    let mut all: Vec<&'static str> = aliases.iter().map(|path| leak_str(path.clone())).collect();
+    let mut all: Vec<&'static str> = aliases.iter().map(|path| &*path.clone().leak()).collect();
     for path in std::iter::once(path).chain(aliases.iter().map(String::as_str)) {
         if let Some(rest) = path.strip_prefix("/12") {
-            all.push(leak_str(format!("/11{rest}")));
+            all.push(format!("/11{rest}").leak());
         }
     }
-    leak_slice(all)
+    all.leak()
 }
 
 /// Turns `promoted_<posts>` into `PromotedPosts`.

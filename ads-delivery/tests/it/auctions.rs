@@ -27,7 +27,7 @@ async fn shown(world: &World, viewer: i64) -> String {
     let bids = served.bid_outcomes;
     // One more than is shown, and eight of the others at most.
     assert!(bids.len() <= 10, "{bids:?}");
-    world.write(move |tx| serving::record_bid_outcomes(tx, &bids)).await;
+    world.write(move |tx| Ok(ledger::record_auction(tx, &bids)?)).await;
     let item = &served.answer["data"][0]["line_item_id"];
     item.as_str().unwrap().to_owned()
 }

@@ -53,7 +53,7 @@ pub static CAMPAIGN: Resource = Resource {
     rules: &[
         ValidationRule::OnRecord(validate_daily_budget),
         ValidationRule::OnRecord(validate_delivery_level),
-        ValidationRule::OnRecord(validate_draft_status),
+        ValidationRule::OnRecord(validate_status_transition),
         ValidationRule::OnReference("funding_instrument_id", validate_budget_present),
         ValidationRule::OnReference("funding_instrument_id", validate_amounts),
         ValidationRule::InContext(fill_defaults),
@@ -119,10 +119,6 @@ fn validate_delivery_level(change: &RecordChange) -> Result<(), AdsProblem> {
         return Err(AdsProblem::invalid_attribute("standard_delivery", message));
     }
     Ok(())
-}
-
-fn validate_draft_status(change: &RecordChange) -> Result<(), AdsProblem> {
-    validate_status_transition(change)
 }
 
 /// A record cannot become a draft again, and always has a status.

@@ -4,6 +4,7 @@ use ads_delivery::serving::{self, AdRequest, ImpressionReport};
 use base::Refusal;
 use base::refusal::AdsProblem;
 use serde_json::Value;
+use store::ledger::record_auction;
 use web::endpoint::HandlerFuture;
 use web::request_context::{HttpReply, RequestContext};
 
@@ -20,7 +21,7 @@ pub(crate) fn request_ads(call: RequestContext) -> HandlerFuture {
         // Auctions run concurrently; only their outcomes need the write transaction.
         let bids = Arc::new(served.bid_outcomes);
         if !bids.is_empty() {
-            call.write(move |tx| serving::record_bid_outcomes(tx, &bids)).await?;
+            call.write(move |tx| Ok(record_auction(tx, &bids)?)).await?;
         }
         Ok(HttpReply::bytes(200, web::reply::ADS_JSON, served.answer.to_string()))
     })

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::{Error, Refusal, Time};
+use base::{Error, Refusal};
 use emulator::journal::{
     CurlVariables, JournalEntry, RequestFilter, StatusFilter, curl_command, entry_json, entry_summary_json,
     har_document, is_valid_label, read_assertion,
@@ -247,7 +247,7 @@ fn start_run(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let label = checked_label(&call)?;
         let labels = &call.emulator()?.journal.run_labels;
-        let others = labels.start(&label, real_time()).map_err(|_| {
+        let others = labels.start(&label, base::clock::wall_time()).map_err(|_| {
             Refusal::invalid_parameter("label", &label, "label: too many labelled programs run at the same time")
         })?;
         Ok(HttpReply::json(200, &json!({"data": {"label": label, "other_active_labels": others}})))
@@ -269,8 +269,4 @@ fn checked_label(call: &RequestContext) -> Result<String, Error> {
     }
     let message = "label: 1 to 64 visible ASCII characters without spaces are accepted";
     Err(Refusal::invalid_parameter("label", label, message).into())
-}
-
-fn real_time() -> Time {
-    base::clock::wall_time()
 }

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt};
 use media::{FileRange, FileStore, FileStoreError, GetRange};
 
-use super::manifest::MAX_MANIFEST_BYTES;
+use super::manifest::{self, MAX_MANIFEST_BYTES};
 use super::{BackupLocation, BackupManifest, storage_fault, tar_index};
 use crate::command_error::CommandError;
 
@@ -61,7 +61,7 @@ impl BackupReader {
         let mut names: Vec<String> = if let Some(archive) = &self.archive {
             archive.entries.keys().cloned().collect()
         } else {
-            let listed = self.files.list(Some(BackupManifest::object_prefix())).map_err(storage_fault)?;
+            let listed = self.files.list(Some(manifest::PREFIX)).map_err(storage_fault)?;
             listed.map_ok(|file| file.name).try_collect().await.map_err(storage_fault)?
         };
         names.sort_unstable();

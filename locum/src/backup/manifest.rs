@@ -13,7 +13,7 @@ use crate::instance::InstanceManifest;
 pub(crate) const FORMAT: u32 = 1;
 /// In bytes, about five million files.
 pub(super) const MAX_MANIFEST_BYTES: u64 = 1024 * 1024 * 1024;
-const PREFIX: &str = "manifests";
+pub(super) const PREFIX: &str = "manifests";
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct BackupFile {
@@ -48,10 +48,6 @@ pub(crate) struct BackupManifest {
 impl BackupManifest {
     pub(super) fn object_name(id: &str) -> String {
         format!("{PREFIX}/{id}.json")
-    }
-
-    pub(super) fn object_prefix() -> &'static str {
-        PREFIX
     }
 
     pub(super) fn id_from_object(name: &str) -> Option<&str> {
