@@ -6,6 +6,7 @@ use store::{ads, event_log};
 
 use crate::account_context::AccountContext;
 use crate::declaration::ResourceVerb;
+use crate::record::AdsRecord;
 use crate::record_change::RecordChange;
 use crate::request::CONSOLE_APP_ID;
 
@@ -36,27 +37,23 @@ pub fn record_history(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -
             None => "SYSTEM".to_owned(),
         },
         action: verb.to_uppercase(),
-        body: json!({ "entity_data": entity_data(change, false), "changes": changed_fields(change) }).to_string(),
+        body: json!({ "entity_data": entity_data(record), "changes": changed_fields(change) }).to_string(),
     };
     Ok(ads::insert_change(ctx.tx, &noted)?)
 }
 
-/// The entity after or before a change, without its id and computed fields.
-fn entity_data(change: &RecordChange, before: bool) -> Map<String, Value> {
-    let record = match &change.before {
-        Some(was) if before => was,
-        _ => &change.record,
-    };
+/// Without the id and computed fields.
+fn entity_data(record: &AdsRecord) -> Map<String, Value> {
     let mut members = record.render_fields(Vocabulary::Post);
     members.insert("deleted".to_owned(), record.deleted.into());
     members
 }
 
 fn changed_fields(change: &RecordChange) -> Map<String, Value> {
-    if change.before.is_none() {
+    let Some(before) = &change.before else {
         return Map::new();
-    }
-    let (old, new) = (entity_data(change, true), entity_data(change, false));
+    };
+    let (old, new) = (entity_data(before), entity_data(&change.record));
     let differ = new.iter().filter(|(name, value)| old.get(*name) != Some(*value));
     differ
         .map(|(name, value)| {
