@@ -126,69 +126,21 @@ pub(crate) enum AdminCommand {
 impl AdminCommand {
     pub(crate) const fn progress_label(&self) -> &'static str {
         match self {
-            Self::User(_) => "user",
-            Self::Follow(_) => "follow",
-            Self::Post(_) => "post",
-            Self::Poll(_) => "poll",
-            Self::Community(_) => "community",
-            Self::Note(_) => "note",
-            Self::News(_) => "news",
-            Self::Link(_) => "link",
-            Self::Annotation(_) => "annotation",
-            Self::Place(_) => "place",
-            Self::App(_) => "app",
-            Self::Ads(_) => "ads",
-            Self::Token(_) => "token",
-            Self::Mod(_) => "mod",
-            Self::Site(_) => "site",
-            Self::Role(_) => "role",
-            Self::Invite(_) => "invite",
-            Self::Audit(_) => "audit",
-            Self::Sign(_) => "sign",
-            Self::Space(_) => "space",
-            Self::Message(_) => "message",
-            Self::Webhook(_) => "webhook",
-            Self::Node(_) => "node",
-            Self::Trigger(_) => "trigger",
-            Self::Metrics(_) => "metrics",
             Self::Import(_) => "importing",
             Self::Export(_) => "exporting",
             Self::Backup(_) => "copying files",
-            Self::Keys(_) => "sealing",
-            Self::Fsck(_) => "counting",
+            Self::Keys(_) => "re-encrypting",
+            Self::Fsck(_) => "checking",
             Self::Reindex => "indexing",
+            _ => "working",
         }
     }
-}
 
-impl AdminCommand {
     /// Reads stdin and local files here, before the command is sent to a running server.
     fn read_local_inputs(&mut self) -> Result<(), CommandError> {
         match self {
             Self::User(command) => command.read_stdin_inputs(),
             Self::Audit(AuditCommand::Export { file }) => make_absolute(file),
-            Self::Post(_)
-            | Self::Poll(_)
-            | Self::Community(_)
-            | Self::Note(_)
-            | Self::News(_)
-            | Self::Place(_)
-            | Self::App(_)
-            | Self::Ads(_)
-            | Self::Follow(_)
-            | Self::Mod(_)
-            | Self::Role(_)
-            | Self::Invite(_)
-            | Self::Audit(_)
-            | Self::Space(_)
-            | Self::Message(_)
-            | Self::Webhook(_)
-            | Self::Node(_)
-            | Self::Trigger(_)
-            | Self::Metrics(_)
-            | Self::Keys(_)
-            | Self::Fsck(_)
-            | Self::Reindex => Ok(()),
             Self::Site(command) => command.read_file(),
             Self::Token(command) => command.read_stdin_inputs(),
             Self::Sign(command) => command.read_stdin_inputs(),
@@ -197,6 +149,7 @@ impl AdminCommand {
             Self::Export(export) => export.file.as_mut().map_or(Ok(()), make_absolute),
             Self::Backup(backup) => backup.make_absolute(),
             Self::Link(command) => command.path_mut().map_or(Ok(()), make_absolute),
+            _ => Ok(()),
         }
     }
 }
