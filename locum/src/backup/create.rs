@@ -34,7 +34,7 @@ pub(crate) struct BackupOptions {
     pub(crate) keep: Option<usize>,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct BackupReport {
     pub(crate) backup: String,
     /// 0 if only media files were backed up.
@@ -120,16 +120,7 @@ impl<'a> BackupRun<'a> {
             let earlier = list_earlier_media(location).await?;
             (BackupWriter::Collection(files), earlier)
         };
-        let report = BackupReport {
-            backup: manifest.id.clone(),
-            database_bytes: 0,
-            media_files: 0,
-            media_bytes: 0,
-            copied_files: 0,
-            copied_bytes: 0,
-            absent_files: 0,
-            removed_backups: 0,
-        };
+        let report = BackupReport { backup: manifest.id.clone(), ..BackupReport::default() };
         let media = instance.settings.open_media_files().map_err(into_fault)?;
         Ok(Self { instance, media, writer, earlier, manifest, names: HashSet::new(), report })
     }

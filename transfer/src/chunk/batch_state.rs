@@ -12,6 +12,7 @@ use crate::report::ImportReport;
 /// The author of posts whose author is unknown.
 pub(crate) const UNKNOWN_USER: UserId = UserId::new(0);
 
+#[derive(Default)]
 pub(crate) struct ImportBatchState {
     pub(crate) owner: Option<UserId>,
     /// The local user of each id in the source.
@@ -34,21 +35,7 @@ pub(crate) struct ImportBatchState {
 
 impl ImportBatchState {
     pub(crate) fn new(owner: Option<UserId>) -> Self {
-        Self {
-            owner,
-            users_by_source_id: HashMap::new(),
-            users_by_handle: HashMap::new(),
-            known_posts: HashMap::new(),
-            known_reposts: HashSet::new(),
-            free_handles: HashSet::new(),
-            user_deltas: BTreeMap::new(),
-            post_deltas: BTreeMap::new(),
-            authors: BTreeSet::new(),
-            verified_users: BTreeSet::new(),
-            report: ImportReport::default(),
-            max_id: 0,
-            post_id_range: None,
-        }
+        Self { owner, ..Self::default() }
     }
 
     /// The local user of an id in the source; the archive's owner for `None`.
