@@ -67,6 +67,11 @@ impl Rng {
         Ok(bytes)
     }
 
+    /// A version 4 UUID (RFC 9562).
+    pub fn random_uuid(&self) -> Result<String, Fault> {
+        self.random_bytes().map(format_uuid)
+    }
+
     /// `length` characters of `A–Z a–z 0–9`, 5.95 bits each, without bias.
     pub fn random_token(&self, length: usize) -> Result<String, Fault> {
         let mut text = String::with_capacity(length);
@@ -89,9 +94,23 @@ impl Rng {
     }
 }
 
+fn format_uuid(bytes: [u8; 16]) -> String {
+    let number = u128::from_be_bytes(bytes) & !(0xf_000 << 64 | 0xc << 60) | 0x4_000 << 64 | 0x8 << 60;
+    let digits = format!("{number:032x}");
+    let parts = [(0, 8), (8, 12), (12, 16), (16, 20), (20, 32)];
+    let parts = parts.map(|(from, to)| digits.get(from..to).unwrap_or_default());
+    parts.join("-")
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Rng;
+    use super::{Rng, format_uuid};
+
+    #[test]
+    fn uuid_has_its_version_and_variant() {
+        assert_eq!(format_uuid([0; 16]), "00000000-0000-4000-8000-000000000000");
+        assert_eq!(format_uuid([255; 16]), "ffffffff-ffff-4fff-bfff-ffffffffffff");
+    }
 
     /// A hundred thousand tokens: none twice, and every letter at every place as often as any other.
     #[test]

@@ -57,7 +57,7 @@ fn create_conversions(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -
     for (tag, event) in &events {
         attribute_conversion(ctx.tx, &rates, &event.to_conversion(&key, tag))?;
     }
-    let debug_id = format_uuid(ctx.tx.rng().random_bytes()?);
+    let debug_id = ctx.tx.rng().random_uuid()?;
     let data = json!({ "conversions_processed": events.len(), "debug_id": debug_id });
     Ok(OperationOutput::from_value(data))
 }
@@ -214,27 +214,12 @@ fn read_digest(members: &Map<String, Value>, name: &'static str) -> Result<Optio
     parse_digest(&text).map(Some).ok_or_else(not_a_hash)
 }
 
-/// A version 4 UUID.
-fn format_uuid(bytes: [u8; 16]) -> String {
-    let number = u128::from_be_bytes(bytes) & !(0xf_000 << 64 | 0xc << 60) | 0x4_000 << 64 | 0x8 << 60;
-    let digits = format!("{number:032x}");
-    let parts = [(0, 8), (8, 12), (12, 16), (16, 20), (20, 32)];
-    let parts = parts.map(|(from, to)| digits.get(from..to).unwrap_or_default());
-    parts.join("-")
-}
-
 #[cfg(test)]
 mod tests {
     use base::Time;
     use serde_json::json;
 
-    use super::{format_uuid, parse_conversion};
-
-    #[test]
-    fn uuid_has_its_version_and_variant() {
-        assert_eq!(format_uuid([0; 16]), "00000000-0000-4000-8000-000000000000");
-        assert_eq!(format_uuid([255; 16]), "ffffffff-ffff-4fff-bfff-ffffffffffff");
-    }
+    use super::parse_conversion;
 
     #[test]
     fn conversion_names_what_is_wrong_with_it_without_repeating_identifiers() {

@@ -1,7 +1,7 @@
 //! The connections of a node: limits, lookup and shutdown.
 
 use std::collections::{HashMap, HashSet};
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
@@ -211,7 +211,7 @@ impl Hub {
         let context = self.0.store.context();
         let id: Id<()> = context.ids.next();
         Ok(StreamSession::new(NewStreamSession {
-            uuid: format_uuid(context.rng.random_bytes()?),
+            uuid: context.rng.random_uuid()?,
             id: id.get(),
             app: request.app,
             endpoint: request.endpoint,
@@ -442,31 +442,5 @@ impl HubInner {
             reason = reason.name(),
             "ended"
         );
-    }
-}
-
-/// Formats random bytes as a version 4 UUID (RFC 9562).
-fn format_uuid(mut bytes: [u8; 16]) -> String {
-    let [.., _, _, _, _, _, _, version, _, variant, _, _, _, _, _, _, _] = &mut bytes;
-    *version = *version & 0x0f | 0x40;
-    *variant = *variant & 0x3f | 0x80;
-    let mut text = String::with_capacity(36);
-    for (index, byte) in bytes.iter().enumerate() {
-        if [4, 6, 8, 10].contains(&index) {
-            text.push('-');
-        }
-        let _whole = write!(text, "{byte:02x}");
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::format_uuid;
-
-    #[test]
-    fn a_name_has_the_usual_form() {
-        assert_eq!(format_uuid([0xff; 16]), "ffffffff-ffff-4fff-bfff-ffffffffffff");
-        assert_eq!(format_uuid([0; 16]), "00000000-0000-4000-8000-000000000000");
     }
 }
