@@ -1,6 +1,7 @@
 //! Disclosure of audience sizes: one person more or less must not be detectable (docs/decisions, "What is told
 //! of an audience's size").
 
+use base::id::mix_bits;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
@@ -102,12 +103,6 @@ impl SizeDisclosure {
         let first = bytes.first_chunk::<8>().copied().unwrap_or_default();
         i64::from_be_bytes(first) & i64::MAX
     }
-}
-
-const fn mix_bits(number: u64) -> u64 {
-    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    number ^ (number >> 31)
 }
 
 #[cfg(test)]

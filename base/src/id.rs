@@ -199,11 +199,15 @@ impl IdGenerator {
     }
 }
 
-/// Mixes the bits of an id (the finish of `SplitMix64`): uniform, and the same on every node.
+/// Uniform, and the same on every node.
 pub const fn mix_id(id: i64) -> u64 {
-    let mut mixed = id.unsigned_abs();
-    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mix_bits(id.unsigned_abs())
+}
+
+/// The finalizer of `SplitMix64`: distinct for distinct numbers.
+pub const fn mix_bits(number: u64) -> u64 {
+    let mixed = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     mixed ^ mixed >> 31
 }
 

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use base::id::mix_bits;
 use base::{AppId, Fault, Rng, UserId};
 use edge::find_rare_header;
 use http::header::{HeaderMap, HeaderName, HeaderValue};
@@ -49,10 +50,7 @@ impl RequestIdGenerator {
 
     fn generate_id(&self) -> HeaderValue {
         // Golden-ratio steps and SplitMix64's finalizer: distinct ids without a visible order.
-        let mut mixed = self.next.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed);
-        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^= mixed >> 31;
+        let mixed = mix_bits(self.next.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed));
         HeaderValue::from_str(&format!("{mixed:016x}")).unwrap_or(HeaderValue::from_static("0000000000000000"))
     }
 }

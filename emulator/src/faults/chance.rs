@@ -1,5 +1,7 @@
 //! Chance that repeats itself: derived from the seed, the rule and the number of the match alone.
 
+use base::id::mix_bits;
+
 /// The chance of one match of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FaultChance(u64);
@@ -21,10 +23,7 @@ impl FaultChance {
     }
 }
 
-/// The finalizer of `SplitMix64`.
+/// A step of `SplitMix64`.
 const fn scramble(number: u64) -> u64 {
-    let mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
+    mix_bits(number.wrapping_add(0x9e37_79b9_7f4a_7c15))
 }
