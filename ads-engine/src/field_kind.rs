@@ -2,7 +2,7 @@
 
 use base::refusal::AdsProblem;
 use schema::{CustomKind, IdFormat, Kind, RawParam, ReadingRules, ValueKind, Violation, ViolationKind};
-pub use schema::{format_base36, format_time, parse_time};
+pub use schema::{format_time, parse_time};
 use serde_json::{Value, json};
 
 use crate::declaration::Resource;

@@ -146,7 +146,7 @@ fn next_value(tx: &mut Tx<'_>, kind: &str, name: &str) -> Result<String, Fault> 
     let next = store::records::next_id(tx, "ads_option")?;
     Ok(match kind {
         "INTEREST" => (FIRST_CUSTOM_INTEREST + next).to_string(),
-        _ => ads_engine::field_kind::format_base36(next),
+        _ => base::id::format_base36(next),
     })
 }
 

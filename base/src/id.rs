@@ -211,6 +211,18 @@ pub const fn mix_bits(number: u64) -> u64 {
     mixed ^ mixed >> 31
 }
 
+/// Of the absolute value, in lower case.
+pub fn format_base36(number: i64) -> String {
+    let mut rest = number.unsigned_abs();
+    let mut letters = Vec::new();
+    while rest > 0 || letters.is_empty() {
+        let digit = u32::try_from(rest % 36).unwrap_or(0);
+        letters.extend(char::from_digit(digit, 36));
+        rest /= 36;
+    }
+    letters.iter().rev().collect()
+}
+
 fn node_bits(node: u16) -> i64 {
     i64::from(node & 0x3ff)
 }

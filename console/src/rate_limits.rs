@@ -326,7 +326,7 @@ impl SubjectNames {
                 (Some(app_name(app)), Some(name.clone()), format!("{}, {name}", app_name(app)))
             }
             RateLimitSubject::Account(account) => {
-                (None, None, format!("ads account {}", schema::format_base36(account)))
+                (None, None, format!("ads account {}", base::id::format_base36(account)))
             }
             RateLimitSubject::Address(address) => (None, None, address.to_string()),
         }

@@ -1,5 +1,7 @@
 //! Formats of the ids of advertising records.
 
+use base::id::format_base36;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdFormat {
     /// Base 36 from a sequence of the resource.
@@ -38,24 +40,13 @@ impl IdFormat {
     }
 }
 
-pub fn format_base36(number: i64) -> String {
-    let mut rest = number.unsigned_abs();
-    let mut letters = Vec::new();
-    while rest > 0 || letters.is_empty() {
-        let digit = u32::try_from(rest % 36).unwrap_or(0);
-        letters.extend(char::from_digit(digit, 36));
-        rest /= 36;
-    }
-    letters.iter().rev().collect()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{IdFormat, format_base36};
+    use super::IdFormat;
 
     #[test]
     fn ids_are_read_in_either_case_and_written_in_lower() {
-        assert_eq!(format_base36((1 << 52) + 1), "18ce53un18h");
+        assert_eq!(IdFormat::Short.format((1 << 52) + 1), "18ce53un18h");
         assert_eq!(IdFormat::Short.parse("18CE53UN18H"), Some((1 << 52) + 1));
         assert_eq!(IdFormat::Short.parse("zzzzzzzzzzzzzzzzzzzz"), Some(-1));
         for text in ["", "a-b", "a b", "é", "+1"] {

@@ -9,7 +9,7 @@ mod reading;
 mod rendering;
 mod time;
 
-pub use id_format::{IdFormat, format_base36};
+pub use id_format::IdFormat;
 pub use kind::{CustomKind, Kind, TextPattern, ValueKind};
 pub use object::{MAX_PROBLEMS, ObjectProblem, check_object};
 pub use parameter::{DefaultValue, FieldRequirement, Parameter, ParameterLocation};

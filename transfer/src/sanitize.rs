@@ -1,12 +1,11 @@
 //! Makes imported handles and names valid.
 
 use base::Time;
-use base::id::snowflake_time;
+use base::id::{format_base36, snowflake_time};
 use base::text::{NAME_LENGTH, NameProblem, find_name_problem};
 
 /// Greater ids contain their time.
 const FIRST_SNOWFLAKE: i64 = 29_700_859_247;
-const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 
 /// 1970-01-01 for ids without a time.
 pub(crate) fn time_from_id(id: i64) -> Time {
@@ -20,22 +19,9 @@ pub(crate) fn valid_json_or_empty(text: &str) -> &str {
     }
 }
 
-fn to_base36(id: i64) -> String {
-    let mut rest = id.unsigned_abs();
-    let mut digits = Vec::new();
-    loop {
-        let digit = usize::try_from(rest % 36).unwrap_or(0);
-        digits.extend(DIGITS.get(digit).copied().map(char::from));
-        rest /= 36;
-        if rest == 0 {
-            return digits.into_iter().rev().collect();
-        }
-    }
-}
-
 /// Generated handles, best first; each at most 15 characters.
 pub(crate) fn fallback_handles(id: i64) -> impl Iterator<Item = String> {
-    let digits = to_base36(id);
+    let digits = format_base36(id);
     ('u'..='z').flat_map(move |first| [format!("{first}{digits}"), format!("{first}{digits}_")])
 }
 
