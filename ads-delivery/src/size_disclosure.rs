@@ -2,8 +2,7 @@
 //! of an audience's size").
 
 use base::id::mix_bits;
-use hmac::{Hmac, KeyInit, Mac};
-use sha2::Sha256;
+use base::secret::hmac_sha256;
 
 #[derive(Clone, Copy)]
 pub struct SizeDisclosure {
@@ -92,14 +91,8 @@ impl SizeDisclosure {
 
     /// An offset that is specific to the audience and unpredictable.
     fn secret_offset(&self, size: AudienceSize) -> i64 {
-        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.key) else {
-            // HMAC accepts keys of any length.
-            return 0;
-        };
-        mac.update(b"crowd\0");
-        mac.update(&size.count.to_be_bytes());
-        mac.update(&size.fingerprint.to_be_bytes());
-        let bytes = mac.finalize().into_bytes();
+        let parts: [&[u8]; 3] = [b"crowd\0", &size.count.to_be_bytes(), &size.fingerprint.to_be_bytes()];
+        let bytes = hmac_sha256(&self.key, &parts);
         let first = bytes.first_chunk::<8>().copied().unwrap_or_default();
         i64::from_be_bytes(first) & i64::MAX
     }

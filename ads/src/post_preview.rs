@@ -2,11 +2,10 @@
 
 use ads_engine::{AccountContext, CONSOLE_APP_ID};
 use base::{AppId, Error, SiteLinks, Time, UserId};
+use base::secret::{constant_time_eq, hmac_sha256};
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
-use sha2::Sha256;
 use store::Tx;
 use store::posts::Post;
 
@@ -44,8 +43,7 @@ impl SignedPreview {
     pub fn signed_path(&self, key: &[u8; 32]) -> String {
         let body = json!([self.kind, self.id, self.account_id, self.app_id.map(AppId::get), self.expires_at.ms(),]);
         let body = BASE64_URL_SAFE_NO_PAD.encode(body.to_string());
-        let tag = token_mac(key, &body).map(|mac| mac.finalize().into_bytes().to_vec());
-        let tag = BASE64_URL_SAFE_NO_PAD.encode(tag.unwrap_or_default());
+        let tag = BASE64_URL_SAFE_NO_PAD.encode(sign_body(key, &body));
         format!("/preview/{}?t={body}.{tag}", self.id)
     }
 
@@ -53,7 +51,9 @@ impl SignedPreview {
     pub fn verify_token(key: &[u8; 32], id: i64, token: &str, now: Time) -> Option<Self> {
         let (body, tag) = token.split_once('.')?;
         let tag = BASE64_URL_SAFE_NO_PAD.decode(tag).ok()?;
-        token_mac(key, body)?.verify_slice(&tag).ok()?;
+        if !constant_time_eq(&sign_body(key, body), &tag) {
+            return None;
+        }
         let bytes = BASE64_URL_SAFE_NO_PAD.decode(body).ok()?;
         let parts: Vec<Value> = serde_json::from_slice(&bytes).ok()?;
         let number = |place: usize| parts.get(place).and_then(Value::as_i64);
@@ -120,11 +120,8 @@ fn load_poll_choices(ctx: &mut AccountContext<'_, '_>, post: &PostWithAccountRec
     Ok(options.into_iter().map(|option| option.label).collect())
 }
 
-fn token_mac(key: &[u8; 32], body: &str) -> Option<Hmac<Sha256>> {
-    let mut mac = Hmac::<Sha256>::new_from_slice(key).ok()?;
-    mac.update(b"ads preview");
-    mac.update(body.as_bytes());
-    Some(mac)
+fn sign_body(key: &[u8; 32], body: &str) -> [u8; 32] {
+    hmac_sha256(key, &[b"ads preview", body.as_bytes()])
 }
 
 #[cfg(test)]

@@ -3,13 +3,11 @@
 //! Sessions follow the machine's clock, like their cookies.
 
 use base::clock::wall_time;
-use base::secret::{constant_time_eq, digest};
+use base::secret::{constant_time_eq, digest, hmac_sha256};
 use base::{Error, Fault, Refusal, Rng, Secret, Time, UserId};
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use hmac::{Hmac, KeyInit, Mac};
 use serde_json::json;
-use sha2::Sha256;
 use store::{Store, Tx, sessions};
 
 use crate::audit::{self, AuditAction, AuditActor};
@@ -190,24 +188,22 @@ pub fn revoke_all(tx: &mut Tx<'_>, actor: &AuditActor, user: UserId, keep: Optio
 }
 
 /// Valid for this form in this session only.
-pub fn form_token(session: &UserSession, form: &str) -> Result<String, Fault> {
+pub fn form_token(session: &UserSession, form: &str) -> String {
     compute_form_token(&session.form_key, &[form])
 }
 
-pub fn verify_form_token(session: &UserSession, form: &str, presented: &str) -> Result<bool, Fault> {
-    let expected = form_token(session, form)?;
-    Ok(constant_time_eq(expected.as_bytes(), presented.as_bytes()))
+pub fn verify_form_token(session: &UserSession, form: &str, presented: &str) -> bool {
+    constant_time_eq(form_token(session, form).as_bytes(), presented.as_bytes())
 }
 
-fn compute_form_token(key: &Secret, parts: &[&str]) -> Result<String, Fault> {
-    let mac = Hmac::<Sha256>::new_from_slice(key.expose_secret().as_bytes());
-    let mut mac = mac.map_err(Fault::context("reading a form key"))?;
+fn compute_form_token(key: &Secret, parts: &[&str]) -> String {
+    let mut message = Vec::new();
     for part in parts {
         // Length prefixes make the concatenation unambiguous.
-        mac.update(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
-        mac.update(part.as_bytes());
+        message.extend(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
+        message.extend(part.as_bytes());
     }
-    Ok(BASE64_URL_SAFE_NO_PAD.encode(mac.finalize().into_bytes()))
+    BASE64_URL_SAFE_NO_PAD.encode(hmac_sha256(key.expose_secret().as_bytes(), &[&message]))
 }
 
 /// Form tokens for visitors who are not signed in, bound to a random cookie. Nothing is stored for them.
@@ -228,13 +224,13 @@ impl VisitorFormTokens {
         rng.random_token(SECRET_LENGTH).map(Secret::new)
     }
 
-    pub fn form_token(&self, cookie: &Secret, form: &str) -> Result<String, Fault> {
+    pub fn form_token(&self, cookie: &Secret, form: &str) -> String {
         compute_form_token(&self.key, &[cookie.expose_secret(), form])
     }
 
-    pub fn verify_form_token(&self, cookie: &Secret, form: &str, presented: &str) -> Result<bool, Fault> {
-        let expected = self.form_token(cookie, form)?;
+    pub fn verify_form_token(&self, cookie: &Secret, form: &str, presented: &str) -> bool {
+        let expected = self.form_token(cookie, form);
         let is_complete = cookie.expose_secret().len() == SECRET_LENGTH;
-        Ok(is_complete && constant_time_eq(expected.as_bytes(), presented.as_bytes()))
+        is_complete && constant_time_eq(expected.as_bytes(), presented.as_bytes())
     }
 }

@@ -1,8 +1,8 @@
 //! Click ids (`twclid`): what an ad's landing page gets, so that its site can say which click led to a conversion. One is
 //! the id of the impression and a keyed digest of it; nothing is stored.
 
-use hmac::{Hmac, KeyInit, Mac};
-use sha2::Sha256;
+use base::secret::{constant_time_eq, hmac_sha256};
+use data_encoding::HEXLOWER;
 
 /// The name of the parameter in landing URLs.
 pub const CLICK_ID_PARAMETER: &str = "twclid";
@@ -21,19 +21,13 @@ pub fn parse_click_id(key: &[u8; 32], text: &str) -> Option<i64> {
     let (id, sent) = text.split_at_checked(ID_DIGITS)?;
     let impression = u64::from_str_radix(id, 16).ok()?.cast_signed();
     let known = digest(key, impression);
-    base::secret::constant_time_eq(known.as_bytes(), sent.as_bytes()).then_some(impression)
+    constant_time_eq(known.as_bytes(), sent.as_bytes()).then_some(impression)
 }
 
 fn digest(key: &[u8; 32], impression: i64) -> String {
-    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else {
-        // HMAC accepts keys of any length.
-        return String::new();
-    };
-    mac.update(b"ads click");
-    mac.update(&impression.to_be_bytes());
-    let bytes = mac.finalize().into_bytes();
-    let digits = bytes.iter().map(|byte| format!("{byte:02x}"));
-    digits.take(DIGEST_DIGITS / 2).collect()
+    let mut digits = HEXLOWER.encode(&hmac_sha256(key, &[b"ads click", &impression.to_be_bytes()]));
+    digits.truncate(DIGEST_DIGITS);
+    digits
 }
 
 /// A landing URL with a click id.

@@ -2,11 +2,10 @@
 //! whole impression; nothing is stored until it is reported.
 
 use base::Time;
+use base::secret::{constant_time_eq, hmac_sha256};
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
-use sha2::Sha256;
 use store::ledger::{AdEntity, Placement, ViewerTraits};
 
 /// How long an impression may be reported.
@@ -67,7 +66,9 @@ impl AdImpression {
     pub fn decode(key: &[u8; 32], token: &str) -> Option<Self> {
         let (body, tag) = token.split_once('.')?;
         let tag = BASE64_URL_SAFE_NO_PAD.decode(tag).ok()?;
-        impression_mac(key, body)?.verify_slice(&tag).ok()?;
+        if !constant_time_eq(&sign_body(key, body), &tag) {
+            return None;
+        }
         let bytes = BASE64_URL_SAFE_NO_PAD.decode(body).ok()?;
         let parts: Vec<Value> = serde_json::from_slice(&bytes).ok()?;
         let number = |place: usize| parts.get(place).and_then(Value::as_i64);
@@ -96,16 +97,8 @@ impl AdImpression {
     }
 }
 
-fn impression_mac(key: &[u8; 32], body: &str) -> Option<Hmac<Sha256>> {
-    let mut mac = Hmac::<Sha256>::new_from_slice(key).ok()?;
-    mac.update(b"ads impression");
-    mac.update(body.as_bytes());
-    Some(mac)
-}
-
-fn sign_body(key: &[u8; 32], body: &str) -> Vec<u8> {
-    let tag = impression_mac(key, body).map(|mac| mac.finalize().into_bytes().to_vec());
-    tag.unwrap_or_default()
+fn sign_body(key: &[u8; 32], body: &str) -> [u8; 32] {
+    hmac_sha256(key, &[b"ads impression", body.as_bytes()])
 }
 
 #[cfg(test)]

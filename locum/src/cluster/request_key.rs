@@ -1,8 +1,8 @@
 //! Authenticates requests between nodes with a key that the database holds encrypted with the master key.
 
-use base::{Error, Fault, Time};
+use base::secret::{constant_time_eq, hmac_sha256};
+use base::{Error, Time};
 use data_encoding::HEXLOWER;
-use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 use store::Store;
 
@@ -22,10 +22,10 @@ impl ClusterKey {
     }
 
     /// The `Authorization` header of a request to a node with this incarnation.
-    pub(super) fn authorize(&self, recipient: i64, now: Time, body: &[u8]) -> Result<String, Fault> {
+    pub(super) fn authorize(&self, recipient: i64, now: Time, body: &[u8]) -> String {
         let digest: [u8; 32] = Sha256::digest(body).into();
-        let signature = self.signature(recipient, now.ms(), &digest)?.finalize().into_bytes();
-        Ok(format!("{SCHEME}{}:{}:{}", now.ms(), HEXLOWER.encode(&digest), HEXLOWER.encode(&signature)))
+        let signature = self.signature(recipient, now.ms(), &digest);
+        format!("{SCHEME}{}:{}:{}", now.ms(), HEXLOWER.encode(&digest), HEXLOWER.encode(&signature))
     }
 
     /// The digest that the body must have, of a request to this node that comes from another one and is not older
@@ -36,17 +36,13 @@ impl ClusterKey {
         let digest: [u8; 32] = HEXLOWER.decode(parts.next()?.as_bytes()).ok()?.try_into().ok()?;
         let signature = HEXLOWER.decode(parts.next()?.as_bytes()).ok()?;
         let is_recent = at.abs_diff(now.ms()) <= MAX_AGE_MS.unsigned_abs();
-        // Compares in constant time.
-        let is_signed = self.signature(recipient, at, &digest).is_ok_and(|mac| mac.verify_slice(&signature).is_ok());
+        let is_signed = constant_time_eq(&self.signature(recipient, at, &digest), &signature);
         (is_recent && is_signed).then_some(BodyDigest(digest))
     }
 
-    fn signature(&self, recipient: i64, at_ms: i64, digest: &[u8; 32]) -> Result<Hmac<Sha256>, Fault> {
-        let key = Hmac::<Sha256>::new_from_slice(&self.0);
-        let mut mac = key.map_err(Fault::context("reading the key of the nodes"))?;
-        mac.update(format!("{}\n{recipient}\n{at_ms}\n", super::SEARCH_PATH).as_bytes());
-        mac.update(digest);
-        Ok(mac)
+    fn signature(&self, recipient: i64, at_ms: i64, digest: &[u8; 32]) -> [u8; 32] {
+        let head = format!("{}\n{recipient}\n{at_ms}\n", super::SEARCH_PATH);
+        hmac_sha256(&self.0, &[head.as_bytes(), digest])
     }
 }
 
@@ -68,7 +64,7 @@ mod tests {
     #[test]
     fn only_a_recent_request_to_this_node_with_this_body_and_key_is_authorized() {
         let (key, at) = (ClusterKey([7; 32]), Time::from_ms(1_700_000_000_000));
-        let header = key.authorize(5, at, b"body").unwrap();
+        let header = key.authorize(5, at, b"body");
         let is_authorized = |header: &str, recipient, at, body: &[u8]| {
             key.authorized_digest(header, recipient, at).is_some_and(|digest| digest.is_of(body))
         };
@@ -84,7 +80,7 @@ mod tests {
         }
         let later = header.replace("1700000000000", "1700000000001");
         assert!(!is_authorized(&later, 5, at, b"body"));
-        let of_other = key.authorize(5, at, b"other").unwrap();
+        let of_other = key.authorize(5, at, b"other");
         let (signed, other) = (header.rsplit_once(':').unwrap().1, of_other.rsplit_once(':').unwrap().0);
         assert!(!is_authorized(&format!("{other}:{signed}"), 5, at, b"other"));
     }

@@ -106,7 +106,7 @@ impl SearchNodeClient {
 
     async fn send_question(&self, node: &NodeAddress, question: Bytes) -> Result<Vec<u8>, Fault> {
         let now = self.store.context().clock.now();
-        let authorization = self.key.authorize(node.incarnation, now, &question)?;
+        let authorization = self.key.authorize(node.incarnation, now, &question);
         let request = Request::post(format!("http://{}{SEARCH_PATH}", node.address))
             .header(AUTHORIZATION, authorization)
             .body(Full::new(question))

@@ -1,11 +1,9 @@
 //! The token endpoint: exchange of codes and refresh tokens, and revocation.
 
 use base::pkce::ChallengeMethod;
-use base::secret::{constant_time_eq, digest};
+use base::secret::{constant_time_eq, digest, hmac_sha256};
 use base::{AppId, Error, Fault, Refusal, Rng, Scope, Scopes, Secret, UserId};
-use hmac::{Hmac, KeyInit, Mac};
 use serde_json::json;
-use sha2::Sha256;
 use store::tokens::{self, OAuth2Token};
 use store::users::{self, UserState};
 use store::{Tx, authorization_codes, event_log};
@@ -244,10 +242,7 @@ impl TokenPair {
 
     /// Always the same for a refresh token, of which only the digest is stored.
     fn derive_successors(rng: &Rng, config: &OAuth2Config, refresh: &str) -> Result<Self, Fault> {
-        let mac = Hmac::<Sha256>::new_from_slice(&config.successor_key);
-        let mut mac = mac.map_err(Fault::context("reading the key of refreshed tokens"))?;
-        mac.update(refresh.as_bytes());
-        Self::generate(&rng.keyed(mac.finalize().into_bytes().into()))
+        Self::generate(&rng.keyed(hmac_sha256(&config.successor_key, &[refresh.as_bytes()])))
     }
 }
 

@@ -80,8 +80,8 @@ impl BrowserVisit {
             None => visitors.generate_cookie(&call.store_context().rng)?,
         };
         let csrf = match &person {
-            Some(person) => sessions::form_token(&person.session, FORM_NAME)?,
-            None => visitors.form_token(&visitor, FORM_NAME)?,
+            Some(person) => sessions::form_token(&person.session, FORM_NAME),
+            None => visitors.form_token(&visitor, FORM_NAME),
         };
         Ok(Self {
             is_new: is_new && person.is_none(),
@@ -96,10 +96,10 @@ impl BrowserVisit {
 
     pub(super) async fn verify_csrf_token(&self, call: &RequestContext, csrf: &str) -> Result<bool, Error> {
         if let Some(person) = &self.person {
-            return Ok(sessions::verify_form_token(&person.session, FORM_NAME, csrf)?);
+            return Ok(sessions::verify_form_token(&person.session, FORM_NAME, csrf));
         }
         let visitors = call.state.page_context.visitor_forms().await?;
-        Ok(visitors.verify_form_token(&self.visitor_secret, FORM_NAME, csrf)?)
+        Ok(visitors.verify_form_token(&self.visitor_secret, FORM_NAME, csrf))
     }
 
     /// Redirects visitors who are not signed in to the sign-in page, and back here afterwards.
@@ -226,7 +226,7 @@ pub(super) async fn set_device_cookie(
     let page_context = &call.state.page_context;
     let tokens = page_context.visitor_forms().await?;
     let nonce = tokens.generate_cookie(&call.store_context().rng)?;
-    let signature = tokens.form_token(&nonce, &device_form(user))?;
+    let signature = tokens.form_token(&nonce, &device_form(user));
     let value = format!("{user}.{}.{signature}", nonce.expose_secret());
     let name = CookieNames::select(call).device;
     Ok(add_cookie(reply, &build_cookie(call, name, &value, Some(DEVICE_SECONDS))))
@@ -244,7 +244,7 @@ pub(super) async fn known_device(call: &RequestContext) -> Result<Option<KnownDe
         return Ok(None);
     };
     let tokens = page_context.visitor_forms().await?;
-    let is_valid = tokens.verify_form_token(&Secret::new(nonce), &device_form(user), signature)?;
+    let is_valid = tokens.verify_form_token(&Secret::new(nonce), &device_form(user), signature);
     Ok(is_valid.then(|| KnownDevice { user, digest: base::secret::digest(&text) }))
 }
 
