@@ -1,8 +1,8 @@
 //! Signed preview pages of posts (contract ads §4.11, §8.4). The URL contains everything; nothing is stored.
 
 use ads_engine::{AccountContext, CONSOLE_APP_ID};
-use base::{AppId, Error, SiteLinks, Time, UserId};
 use base::secret::{constant_time_eq, hmac_sha256};
+use base::{AppId, Error, SiteLinks, Time, UserId};
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use serde_json::{Value, json};

@@ -2,9 +2,10 @@
 //! completed work is recognized and an interrupted rotation can resume.
 
 use base::Fault;
+use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 
+use crate::Tx;
 use crate::db::{RowCells, SqlValue};
-use crate::{Tx, hex};
 
 struct EncryptedColumn {
     table: &'static str,
@@ -145,7 +146,7 @@ fn read_secret(column: &EncryptedColumn, cells: &mut RowCells<'_, '_, '_>) -> Re
     };
     let ciphertext = cells.read()?;
     let context_id = match column.context {
-        "digest" => hex::encode(&cells.read::<Vec<u8>>()?),
+        "digest" => HEXLOWER.encode(&cells.read::<Vec<u8>>()?),
         "recipient" => cells.read()?,
         _ => cells.read::<i64>()?.to_string(),
     };
@@ -158,7 +159,7 @@ fn rotate_meta_entries(tx: &mut Tx<'_>, count_only: bool) -> Result<KeyRotationS
     let all: Vec<(String, String)> = tx.query_rows("SELECT key, value FROM meta ORDER BY key", &[])?;
     let mut step = KeyRotationStep { next: None, reencrypted: 0, already_current: 0 };
     for (key, value) in all {
-        let Some(ciphertext) = hex::decode(&value) else {
+        let Ok(ciphertext) = HEXLOWER_PERMISSIVE.decode(value.as_bytes()) else {
             continue;
         };
         let Some(plain) = tx.try_decrypt(&key, &ciphertext) else {
@@ -167,7 +168,7 @@ fn rotate_meta_entries(tx: &mut Tx<'_>, count_only: bool) -> Result<KeyRotationS
         if tx.is_encrypted_with_current_key(&ciphertext) {
             step.already_current += 1;
         } else if !count_only {
-            let reencrypted = hex::encode(&tx.encrypt_bytes(&key, &plain)?);
+            let reencrypted = HEXLOWER.encode(&tx.encrypt_bytes(&key, &plain)?);
             let sql = "UPDATE meta SET value = $1 WHERE key = $2 AND value = $3";
             tx.execute_later(sql, &[(&reencrypted).into(), (&key).into(), (&value).into()])?;
             step.reencrypted += 1;

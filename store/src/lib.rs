@@ -5,7 +5,6 @@
 mod background_pause;
 mod context;
 mod db;
-mod hex;
 mod locks;
 #[cfg(test)]
 mod schema;

@@ -2,8 +2,9 @@
 
 use base::id::first_snowflake_at;
 use base::{Fault, Time};
+use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 
-use crate::{Tx, hex};
+use crate::Tx;
 
 const KEY_CHECK_NAME: &str = "master_key_check";
 
@@ -19,7 +20,7 @@ pub fn set(tx: &mut Tx<'_>, key: &str, value: &str) -> Result<(), Fault> {
 /// Decrypts a value that was encrypted for `key` and stored in hexadecimal digits.
 pub fn get_encrypted(tx: &mut Tx<'_>, key: &str) -> Result<Option<Vec<u8>>, Fault> {
     let Some(text) = get(tx, key)? else { return Ok(None) };
-    let encrypted = hex::decode(&text).ok_or_else(|| Fault::new(format!("{key} is corrupt")))?;
+    let encrypted = HEXLOWER_PERMISSIVE.decode(text.as_bytes()).map_err(|_| Fault::new(format!("{key} is corrupt")))?;
     let plain = tx.try_decrypt(key, &encrypted);
     plain.map(Some).ok_or_else(|| Fault::new(format!("failed to decrypt {key}")))
 }
@@ -90,7 +91,9 @@ pub(crate) fn verify_master_key(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     let Some(text) = get(tx, KEY_CHECK_NAME)? else {
         return Ok(false);
     };
-    let encrypted = hex::decode(&text).ok_or_else(|| Fault::new("the master key's check value is malformed"))?;
+    let encrypted = HEXLOWER_PERMISSIVE
+        .decode(text.as_bytes())
+        .map_err(|_| Fault::new("the master key's check value is malformed"))?;
     tx.decrypt(KEY_CHECK_NAME, &encrypted).map(|_| true).map_err(|_| {
         Fault::new("the master key is not the one that this database was created with: nothing was changed")
     })
@@ -99,7 +102,7 @@ pub(crate) fn verify_master_key(tx: &mut Tx<'_>) -> Result<bool, Fault> {
 /// As [`verify_master_key`]; stores the check value in a new database.
 pub(crate) fn ensure_master_key(tx: &mut Tx<'_>) -> Result<(), Fault> {
     let encrypted = tx.encrypt(KEY_CHECK_NAME, "locum")?;
-    get_or_insert(tx, KEY_CHECK_NAME, &hex::encode(&encrypted))?;
+    get_or_insert(tx, KEY_CHECK_NAME, &HEXLOWER.encode(&encrypted))?;
     verify_master_key(tx).map(|_| ())
 }
 

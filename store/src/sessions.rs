@@ -1,10 +1,11 @@
 //! Browser sessions, found by the SHA-256 of their cookie.
 
 use base::{Fault, Secret, Time, UserId};
+use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 
 use crate::credential_versions::CredentialKey;
 use crate::db::{insert, row, select};
-use crate::{Tx, hex, meta};
+use crate::{Tx, meta};
 
 row! {
     #[derive(Clone, Debug)]
@@ -49,7 +50,7 @@ pub struct NewSession<'a> {
 
 /// Binds the encrypted form key to its session.
 fn encryption_context(digest: &[u8]) -> String {
-    format!("session.form_key:{}", hex::encode(digest))
+    format!("session.form_key:{}", HEXLOWER.encode(digest))
 }
 
 fn decrypt_form_key(tx: &Tx<'_>, (mut session, encrypted): (UserSession, Vec<u8>)) -> Result<UserSession, Fault> {
@@ -152,12 +153,13 @@ const VISITOR_FORM_KEY: &str = "visitor_form_key";
 /// The key of form tokens for visitors who are not signed in; it never changes.
 pub fn visitor_form_key(tx: &mut Tx<'_>) -> Result<Secret, Fault> {
     let new = Secret::new(tx.rng().random_token(43)?);
-    let encrypted = hex::encode(&tx.encrypt(VISITOR_FORM_KEY, new.expose_secret())?);
+    let encrypted = HEXLOWER.encode(&tx.encrypt(VISITOR_FORM_KEY, new.expose_secret())?);
     let sql = "INSERT INTO meta (key, value) VALUES ($1, $2) ON CONFLICT (key) DO NOTHING";
     if tx.execute(sql, &[VISITOR_FORM_KEY.into(), (&encrypted).into()])? > 0 {
         return Ok(new);
     }
     let stored = meta::get(tx, VISITOR_FORM_KEY)?.unwrap_or_default();
-    let stored = hex::decode(&stored).ok_or_else(|| Fault::new("the visitors' form key is malformed"))?;
+    let stored =
+        HEXLOWER_PERMISSIVE.decode(stored.as_bytes()).map_err(|_| Fault::new("the visitors' form key is malformed"))?;
     tx.decrypt(VISITOR_FORM_KEY, &stored)
 }

@@ -1,8 +1,7 @@
 //! Rows of portable tables as lines, and back.
 
-use std::fmt::Write as _;
-
 use archive::{ArchiveRecord, ExportRow};
+use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use serde_json::Value;
 use store::portable_tables::{self, CellValue, ColumnType, PortableColumn, PortableTable};
 
@@ -48,13 +47,7 @@ fn cell_to_json(kind: ColumnType, cell: &CellValue) -> Value {
             ids.map(Value::from).collect()
         }
         (_, CellValue::Text(text)) => text.as_str().into(),
-        (_, CellValue::Bytes(bytes)) => {
-            let hex = bytes.iter().fold(String::new(), |mut hex, byte| {
-                let _infallible = write!(hex, "{byte:02x}");
-                hex
-            });
-            hex.into()
-        }
+        (_, CellValue::Bytes(bytes)) => HEXLOWER.encode(bytes).into(),
     }
 }
 
@@ -125,12 +118,8 @@ fn parse_id_list(value: &Value, max_id: i64) -> Option<String> {
 }
 
 fn parse_hex(hex: &str) -> Option<Vec<u8>> {
-    let pairs = hex.as_bytes().chunks(2);
-    let pairs = pairs.map(|pair| {
-        let pair = std::str::from_utf8(pair).ok().filter(|pair| pair.len() == 2)?;
-        u8::from_str_radix(pair, 16).ok()
-    });
-    pairs.collect::<Option<Vec<u8>>>().filter(|bytes| bytes.len() <= MAX_CELL_BYTES)
+    let bytes = HEXLOWER_PERMISSIVE.decode(hex.as_bytes()).ok();
+    bytes.filter(|bytes| bytes.len() <= MAX_CELL_BYTES)
 }
 
 impl PortableRow {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use archive::{Archive, ArchiveError, ArchiveRecord, ArchivedAccount, JsonLines, ReadPosition};
+use data_encoding::HEXLOWER;
 
 use crate::options::ImportSource;
 
@@ -86,8 +87,9 @@ fn source_key(
         parts.push("messages".to_owned());
     }
     let digest = base::secret::digest(&parts.join("\u{0}"));
-    let hex = digest.iter().take(16).map(|byte| format!("{byte:02x}"));
-    hex.collect()
+    let mut hex = HEXLOWER.encode(&digest);
+    hex.truncate(32);
+    hex
 }
 
 /// Files whose size and time distinguish versions of a source.

@@ -7,6 +7,7 @@ use ads_engine::{AccountContext, AdsRecord, OperationOutput, ParsedParams};
 use base::refusal::{AdsProblem, AdsRefusal, ProblemLocation};
 use base::secret::digest;
 use base::{Error, Refusal, Time, sorted_distinct};
+use data_encoding::HEXLOWER_PERMISSIVE;
 use serde_json::{Map, Value, json};
 use store::ads::audiences::{self, AudienceKey, AudienceKeyKind};
 use store::records;
@@ -286,15 +287,7 @@ fn parse_user_keys(item: &Value, accepted: AcceptedKeys) -> Result<Vec<AudienceK
 
 /// A SHA-256 digest in hexadecimal, in either case.
 pub fn parse_digest(text: &str) -> Option<[u8; 32]> {
-    let mut bytes = [0_u8; 32];
-    if text.len() != 64 {
-        return None;
-    }
-    let mut digits = text.bytes().map(|byte| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok()));
-    for byte in &mut bytes {
-        *byte = digits.next()?? * 16 + digits.next()??;
-    }
-    Some(bytes)
+    HEXLOWER_PERMISSIVE.decode(text.as_bytes()).ok()?.try_into().ok()
 }
 
 #[cfg(test)]

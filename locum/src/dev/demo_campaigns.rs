@@ -302,8 +302,7 @@ impl CampaignBuilder<'_, '_> {
             .iter()
             .map(|person| {
                 let digest = base::secret::digest(&person.username.to_lowercase());
-                let digits: Vec<String> = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-                json!({ "handle": [digits.concat()] })
+                json!({ "handle": [data_encoding::HEXLOWER.encode(&digest)] })
             })
             .collect();
         let body = json!([{ "operation_type": "Update", "params": { "users": users } }]);

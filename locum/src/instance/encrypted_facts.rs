@@ -2,13 +2,14 @@
 
 use base::encryption::Keyring;
 use base::{Error, Fault};
+use data_encoding::HEXLOWER;
 use store::{Store, Tx, meta};
 
 use super::blocking::block_on;
 
 pub(crate) fn set_encrypted_fact(tx: &mut Tx<'_>, keyring: &Keyring, key: &str, plain: &[u8]) -> Result<(), Error> {
     let sealed = keyring.encrypt(key, plain, tx.rng())?;
-    Ok(meta::set(tx, key, &encode_hex(&sealed))?)
+    Ok(meta::set(tx, key, &HEXLOWER.encode(&sealed))?)
 }
 
 pub(crate) fn read_encrypted_fact(store: &Store, key: &'static str) -> Result<Option<Vec<u8>>, Error> {
@@ -20,14 +21,9 @@ pub(crate) fn shared_key(store: &Store, key: &'static str) -> Result<[u8; 32], E
     let keyring = store.context().keyring.clone();
     block_on(store.write(move |tx| {
         let sealed = keyring.encrypt(key, &tx.rng().random_bytes::<32>()?, tx.rng())?;
-        Ok(meta::get_or_insert(tx, key, &encode_hex(&sealed))?)
+        Ok(meta::get_or_insert(tx, key, &HEXLOWER.encode(&sealed))?)
     }))?;
     let plain = read_encrypted_fact(store, key)?.unwrap_or_default();
     let plain = <[u8; 32]>::try_from(plain);
     plain.map_err(|_| Fault::new(format!("{key} is corrupt")).into())
-}
-
-fn encode_hex(bytes: &[u8]) -> String {
-    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    digits.filter_map(|digit| char::from_digit(u32::from(digit), 16)).collect()
 }

@@ -4,6 +4,7 @@
 use base::refusal::AdsProblem;
 use base::secret::digest;
 use base::{Error, Refusal};
+use data_encoding::HEXLOWER;
 use serde_json::{Map, Value, json};
 
 use super::forms::SubmittedFields;
@@ -158,16 +159,7 @@ fn hash_identifier(kind: &str, cell: &str) -> Option<String> {
     if is_digest {
         return Some(cell.to_ascii_lowercase());
     }
-    normalize_identifier(kind, cell).map(|plain| hex_encode(&digest(&plain)))
-}
-
-fn hex_encode(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        for half in [byte >> 4, byte & 15] {
-            text.extend(char::from_digit(half.into(), 16));
-        }
-        text
-    })
+    normalize_identifier(kind, cell).map(|plain| HEXLOWER.encode(&digest(&plain)))
 }
 
 fn normalize_identifier(kind: &str, cell: &str) -> Option<String> {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use base::secret::digest;
 use base::{Fault, UserId, sorted_distinct};
+use data_encoding::HEXLOWER_PERMISSIVE;
 
 use super::{AudienceKey, AudienceKeyKind};
 use crate::Tx;
@@ -82,7 +83,7 @@ impl UnkeyedUser {
         if self.email_confirmed && !self.email.is_empty() {
             keys.insert(AudienceKeyKind::Email.to_key(&digest(&self.email.trim().to_lowercase())));
         }
-        let phone = crate::hex::decode(&self.phone).and_then(|phone| phone.try_into().ok());
+        let phone = HEXLOWER_PERMISSIVE.decode(self.phone.as_bytes()).ok().and_then(|phone| phone.try_into().ok());
         keys.extend(phone.map(|phone| AudienceKeyKind::Phone.to_key(&phone)));
         keys
     }

@@ -27,7 +27,7 @@ pub(crate) struct MigrationScript {
 impl MigrationScript {
     pub(super) fn checksum(&self) -> String {
         let digest = Sha256::digest(self.text);
-        crate::hex::encode(digest.get(..16).unwrap_or_default())
+        data_encoding::HEXLOWER.encode(digest.get(..16).unwrap_or_default())
     }
 
     /// None for an expansion, with which the programs of the version before work too.
