@@ -130,11 +130,7 @@ fn render_page(
 /// The error for two mutually exclusive parameters.
 pub fn exclusive_params(one: &'static str, other: &str) -> Error {
     let message = format!("{one} and {other} cannot be used together");
-    let problem = AdsProblem {
-        location: base::refusal::ProblemLocation::Parameter(one.into()),
-        ..AdsProblem::new("EXCLUSIVE_PARAMETERS", message)
-    };
-    problem.into()
+    AdsProblem::at_parameter(one, "EXCLUSIVE_PARAMETERS", message).into()
 }
 
 /// What a cursor is bound to: the operation and all parameters except those of pagination.

@@ -168,10 +168,7 @@ fn parse_segment(name: &'static str, value: &Value, depth: usize, leaves: &mut u
         }
         (Some(_), Some(_)) if !is_empty => {
             let message = "A segment names an audience or holds other segments, and not both";
-            Err(AdsProblem {
-                location: base::refusal::ProblemLocation::Parameter("child_segments".into()),
-                ..AdsProblem::new("EXCLUSIVE_PARAMETERS", message)
-            })
+            Err(AdsProblem::at_parameter("child_segments", "EXCLUSIVE_PARAMETERS", message))
         }
         (_, Some(id)) => {
             *leaves += 1;

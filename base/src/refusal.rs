@@ -126,25 +126,22 @@ impl AdsProblem {
         Self { code, message: message.into(), location: ProblemLocation::Request, value: None }
     }
 
+    pub fn at_parameter(name: impl Into<Cow<'static, str>>, code: &'static str, message: impl Into<String>) -> Self {
+        Self { location: ProblemLocation::Parameter(name.into()), ..Self::new(code, message) }
+    }
+
     pub fn invalid_parameter(
         name: impl Into<Cow<'static, str>>,
         value: impl ToString,
         message: impl Into<String>,
     ) -> Self {
-        Self {
-            location: ProblemLocation::Parameter(name.into()),
-            value: Some(value.to_string()),
-            ..Self::new("INVALID_PARAMETER", message)
-        }
+        Self { value: Some(value.to_string()), ..Self::at_parameter(name, "INVALID_PARAMETER", message) }
     }
 
     pub fn missing_parameter(name: impl Into<Cow<'static, str>>) -> Self {
         let name = name.into();
-        Self {
-            message: format!("{name} is a required parameter"),
-            location: ProblemLocation::Parameter(name),
-            ..Self::new("MISSING_PARAMETER", "")
-        }
+        let message = format!("{name} is a required parameter");
+        Self::at_parameter(name, "MISSING_PARAMETER", message)
     }
 
     pub fn invalid_attribute(name: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {

@@ -12,7 +12,7 @@ use ads_engine::account_context::record_not_found;
 use ads_engine::engine::ensure_valid_params;
 use ads_engine::field_kind::{format_time, parse_time};
 use ads_engine::{AccountContext, AccountTimeZone, AdsRole, IdFormat, Kind, ParsedParams, Resource, parse_record_id};
-use base::refusal::{AdsProblem, ProblemLocation};
+use base::refusal::AdsProblem;
 use base::{Error, Time, Vocabulary, VocabularyWord};
 use serde_json::{Map, Value, json};
 use store::ledger::{AdEntity, Placement, ReportSegment};
@@ -114,11 +114,7 @@ impl StatsQuery {
         let has = |name: &str| self.groups.iter().any(|group| group == name);
         if has("MOBILE_CONVERSION") && self.groups.len() > 1 {
             let message = "MOBILE_CONVERSION is asked for alone";
-            let problem = AdsProblem {
-                location: ProblemLocation::Parameter("metric_groups".into()),
-                ..AdsProblem::new("REQUEST_TOO_COMPLEX", message)
-            };
-            return Err(problem.into());
+            return Err(AdsProblem::at_parameter("metric_groups", "REQUEST_TOO_COMPLEX", message).into());
         }
         Ok(())
     }
@@ -133,11 +129,7 @@ impl StatsQuery {
             return Err(wrong.into());
         }
         if segments == "METROS" && self.country.is_none() {
-            let problem = AdsProblem {
-                location: ProblemLocation::Parameter("country".into()),
-                ..AdsProblem::new("INCLUSIVE_PARAMETERS", "METROS needs country")
-            };
-            return Err(problem.into());
+            return Err(AdsProblem::at_parameter("country", "INCLUSIVE_PARAMETERS", "METROS needs country").into());
         }
         if self.kind == "ORGANIC_POST" {
             let message = "Posts that are not promoted are not segmented";

@@ -101,10 +101,7 @@ fn unknown_event(event: &str) -> AdsProblem {
 
 /// What identifies people is not repeated in messages.
 fn invalid_member(name: &'static str, expected: &str) -> AdsProblem {
-    AdsProblem {
-        location: base::refusal::ProblemLocation::Parameter(name.into()),
-        ..AdsProblem::new("INVALID_PARAMETER", format!("Expected {expected} for {name}"))
-    }
+    AdsProblem::at_parameter(name, "INVALID_PARAMETER", format!("Expected {expected} for {name}"))
 }
 
 fn parse_conversion(item: &Value, now: Time) -> Result<WebEvent, Vec<AdsProblem>> {
@@ -207,10 +204,8 @@ fn read_digest(members: &Map<String, Value>, name: &'static str) -> Result<Optio
     let Some(text) = read_text(members, name, 255)? else {
         return Ok(None);
     };
-    let not_a_hash = || AdsProblem {
-        location: base::refusal::ProblemLocation::Parameter(name.into()),
-        ..AdsProblem::new("INVALID_PARAMETER", format!("{name} is not a valid SHA-256 hash"))
-    };
+    let not_a_hash =
+        || AdsProblem::at_parameter(name, "INVALID_PARAMETER", format!("{name} is not a valid SHA-256 hash"));
     parse_digest(&text).map(Some).ok_or_else(not_a_hash)
 }
 

@@ -4,7 +4,7 @@
 use crate::audience_schedule;
 use ads_engine::field_kind::parse_time;
 use ads_engine::{AccountContext, AdsRecord, OperationOutput, ParsedParams};
-use base::refusal::{AdsProblem, AdsRefusal, ProblemLocation};
+use base::refusal::{AdsProblem, AdsRefusal};
 use base::secret::digest;
 use base::{Error, Refusal, Time, sorted_distinct};
 use data_encoding::HEXLOWER_PERMISSIVE;
@@ -132,10 +132,7 @@ fn parse_operations(
 
 /// An error that does not quote the input.
 fn invalid_value(name: &'static str, expected: &str) -> AdsProblem {
-    AdsProblem {
-        location: ProblemLocation::Parameter(name.into()),
-        ..AdsProblem::new("INVALID_PARAMETER", format!("Expected {expected} for {name}"))
-    }
+    AdsProblem::at_parameter(name, "INVALID_PARAMETER", format!("Expected {expected} for {name}"))
 }
 
 fn parse_operation(item: &Value, now: Time, accepted: AcceptedKeys) -> Result<MembershipOperation, Vec<AdsProblem>> {

@@ -175,10 +175,7 @@ fn parse_app(part: &JsonObjectAtPath<'_>) -> Result<Value, AdsProblem> {
         let deep = part.optional_member(link, Kind::text(1, 2048))?;
         if deep.is_some() && app.is_none() {
             let message = format!("{link} needs {id}");
-            return Err(AdsProblem {
-                location: base::refusal::ProblemLocation::Parameter(part.member_path(link).into()),
-                ..AdsProblem::new("INCLUSIVE_PARAMETERS", message)
-            });
+            return Err(AdsProblem::at_parameter(part.member_path(link), "INCLUSIVE_PARAMETERS", message));
         }
         made.extend(app.map(|app| (id.to_owned(), app)));
         made.extend(deep.map(|deep| (link.to_owned(), deep)));

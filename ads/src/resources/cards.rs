@@ -6,7 +6,7 @@ use ads_engine::{
     AccountContext, AdsRecord, CardUriText, FieldSpec, IdFormat, InputFormat, JsonShape, Kind, ListExtension,
     ListFilter, RecordChange, RequiredRole, Resource, ResourceVerb, ValidationRule,
 };
-use base::refusal::{AdsProblem, ProblemLocation};
+use base::refusal::AdsProblem;
 use base::{Error, Refusal, VocabularyWord};
 use serde_json::{Map, Value};
 use store::ads::card_links::{self, CardDestination};
@@ -87,11 +87,7 @@ fn apply_components(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange)
     match (sent("components"), sent("slides")) {
         (true, true) => {
             let message = "components and slides cannot be used together";
-            let problem = AdsProblem {
-                location: ProblemLocation::Parameter("slides".into()),
-                ..AdsProblem::new("EXCLUSIVE_PARAMETERS", message)
-            };
-            return Err(problem.into());
+            return Err(AdsProblem::at_parameter("slides", "EXCLUSIVE_PARAMETERS", message).into());
         }
         (true, false) => change.record.set("slides", Value::Null),
         (false, true) => change.record.set("components", Value::Null),

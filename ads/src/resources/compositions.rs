@@ -5,7 +5,7 @@ use ads_engine::{
     AccountContext, AdsRecord, CURSOR, FieldSpec, Kind, MediaKeyText, OperationOutput, ParsedParams, RecordChange,
     Resource, ResourceVerb, listing,
 };
-use base::refusal::{AdsProblem, ProblemLocation};
+use base::refusal::AdsProblem;
 use base::text::{MAX_POST_WEIGHT, extract_entities, weigh_text};
 use base::{AppId, Error, PostId, UserId};
 use network::posts::MAX_LONG_LENGTH;
@@ -168,10 +168,9 @@ fn check_text(
     let text = change.record.text("text");
     if text.trim().is_empty() {
         let bare = change.record.items("media_keys").is_empty();
-        return Ok(bare.then(|| AdsProblem {
-            location: ProblemLocation::Parameter("text".into()),
-            ..AdsProblem::new("TWEET_CANNOT_BE_BLANK", "A post needs a text or media")
-        }));
+        return Ok(
+            bare.then(|| AdsProblem::at_parameter("text", "TWEET_CANNOT_BE_BLANK", "A post needs a text or media"))
+        );
     }
     if !change.changes_field("text") {
         return Ok(None);

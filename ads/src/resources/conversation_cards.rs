@@ -4,7 +4,7 @@ use ads_engine::{
     AccountContext, AdsRecord, DeleteMode, FeatureGate, FieldSpec, Kind, ListFilter, MediaKeyText, RecordChange,
     RequiredRole, Resource, ResourceVerb, ValidationRule,
 };
-use base::refusal::{AdsProblem, ProblemLocation};
+use base::refusal::AdsProblem;
 use base::{Error, Refusal, Vocabulary, VocabularyWord};
 use serde_json::Value;
 use store::ads::card_links::{self, CardDestination};
@@ -156,10 +156,7 @@ fn validate_option_texts(change: &RecordChange) -> Result<(), AdsProblem> {
             (false, true) => (option, text),
             _ => continue,
         };
-        return Err(AdsProblem {
-            location: ProblemLocation::Parameter(missing.into()),
-            ..AdsProblem::new("INCLUSIVE_PARAMETERS", format!("{needing} needs {missing}"))
-        });
+        return Err(AdsProblem::at_parameter(missing, "INCLUSIVE_PARAMETERS", format!("{needing} needs {missing}")));
     }
     Ok(())
 }

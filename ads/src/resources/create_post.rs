@@ -5,7 +5,7 @@ use ads_engine::{
     AccountContext, AdsRecord, CONSOLE_APP_ID, CustomOperation, FieldSpec, Kind, OperationOutput, ParsedParams,
     RecordChange, RequiredRole, ResourceVerb,
 };
-use base::refusal::{AdsProblem, ProblemLocation};
+use base::refusal::AdsProblem;
 use base::{Error, Id, PostId, Refusal, UserId, VocabularyWord};
 use network::posts::{NewPost, PostAuthor, create};
 use serde_json::Value;
@@ -88,10 +88,7 @@ fn publish_post(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Resu
 fn validate_call_to_action(params: &ParsedParams) -> Result<(), AdsProblem> {
     for (one, other) in [("video_cta", "video_cta_value"), ("video_cta_value", "video_cta")] {
         if params.has(one) && !params.has(other) {
-            return Err(AdsProblem {
-                location: ProblemLocation::Parameter(other.into()),
-                ..AdsProblem::new("INCLUSIVE_PARAMETERS", format!("{one} needs {other}"))
-            });
+            return Err(AdsProblem::at_parameter(other, "INCLUSIVE_PARAMETERS", format!("{one} needs {other}")));
         }
     }
     Ok(())
@@ -147,11 +144,7 @@ fn create_platform_post(ctx: &mut AccountContext<'_, '_>, record: &AdsRecord) ->
         Error::Refused(Refusal::Forbidden { code: Some(187), .. }) => {
             let message = "The user has posted the same within the last day";
             let name = VocabularyWord::same_in_both("text").name_in(ctx.caller.vocabulary);
-            AdsProblem {
-                location: ProblemLocation::Parameter(name.into()),
-                ..AdsProblem::new("DUPLICATE_TWEET", message)
-            }
-            .into()
+            AdsProblem::at_parameter(name, "DUPLICATE_TWEET", message).into()
         }
         other => other,
     })

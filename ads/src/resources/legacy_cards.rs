@@ -7,7 +7,7 @@ use ads_engine::{
     AccountContext, AdsRecord, CustomOperation, FeatureGate, FieldSpec, Kind, ListFilter, MediaKeyText,
     OperationOutput, ParsedParams, RecordChange, RequiredRole, Resource, ResourceVerb, ValidationRule,
 };
-use base::refusal::{AdsProblem, ProblemLocation};
+use base::refusal::AdsProblem;
 use base::{Error, Refusal, UserId, VocabularyWord};
 use serde_json::Value;
 use store::ads::card_links::{self, CardDestination};
@@ -258,10 +258,7 @@ fn has_field(card: &AdsRecord, name: &str) -> bool {
 }
 
 fn inclusive_params(missing: &'static str, needing: &str) -> AdsProblem {
-    AdsProblem {
-        location: ProblemLocation::Parameter(missing.into()),
-        ..AdsProblem::new("INCLUSIVE_PARAMETERS", format!("{needing} needs {missing}"))
-    }
+    AdsProblem::at_parameter(missing, "INCLUSIVE_PARAMETERS", format!("{needing} needs {missing}"))
 }
 
 fn validate_apps(change: &RecordChange) -> Result<(), AdsProblem> {

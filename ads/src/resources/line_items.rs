@@ -8,7 +8,7 @@ use ads_engine::{
     AccountContext, AdsRateClass, AdsRecord, CURRENCIES, CustomOperation, FeatureGate, FieldRequirement, FieldSpec,
     Kind, ListFilter, RecordChange, RequiredRole, Resource, ResourceVerb, ValidationRule, feature_gates,
 };
-use base::refusal::{AdsProblem, ProblemLocation};
+use base::refusal::AdsProblem;
 use base::{Error, VocabularyWord};
 use serde_json::{Value, json};
 use store::records;
@@ -168,11 +168,7 @@ fn validate_daily_budget(change: &RecordChange) -> Result<(), AdsProblem> {
 fn validate_objective_fields(change: &RecordChange) -> Result<(), AdsProblem> {
     let record = &change.record;
     let needs = |name: &'static str, why: &str| -> Result<(), AdsProblem> {
-        let problem = AdsProblem {
-            location: ProblemLocation::Parameter(name.into()),
-            ..AdsProblem::new("INCLUSIVE_PARAMETERS", format!("{name} is needed for {why}"))
-        };
-        Err(problem)
+        Err(AdsProblem::at_parameter(name, "INCLUSIVE_PARAMETERS", format!("{name} is needed for {why}")))
     };
     let objective = record.text("objective");
     let has_app =
@@ -212,11 +208,11 @@ fn validate_frequency_cap(change: &RecordChange) -> Result<(), AdsProblem> {
         return Err(AdsProblem::invalid_attribute("frequency_cap", message));
     }
     if days.is_none() {
-        let problem = AdsProblem {
-            location: ProblemLocation::Parameter("duration_in_days".into()),
-            ..AdsProblem::new("INCLUSIVE_PARAMETERS", "frequency_cap needs duration_in_days")
-        };
-        return Err(problem);
+        return Err(AdsProblem::at_parameter(
+            "duration_in_days",
+            "INCLUSIVE_PARAMETERS",
+            "frequency_cap needs duration_in_days",
+        ));
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use ads_engine::{
     AccountContext, AdsRecord, FieldSpec, Kind, ListFilter, RecordChange, Resource, ResourceVerb, ValidationRule,
 };
-use base::refusal::{AdsProblem, ProblemLocation};
+use base::refusal::AdsProblem;
 use base::{Error, VocabularyWord};
 
 use crate::resources::account_media::{ACCOUNT_MEDIA, CREATIVE_TYPES};
@@ -47,11 +47,11 @@ pub static MEDIA_CREATIVE: Resource = Resource {
 fn validate_landing_url(change: &RecordChange, item: &AdsRecord) -> Result<(), AdsProblem> {
     let clicks = item.text("objective") == "WEBSITE_CLICKS";
     if clicks && change.record.get("landing_url").is_none() {
-        let problem = AdsProblem {
-            location: ProblemLocation::Parameter("landing_url".into()),
-            ..AdsProblem::new("MISSING_PARAMETER", "landing_url is needed for WEBSITE_CLICKS")
-        };
-        return Err(problem);
+        return Err(AdsProblem::at_parameter(
+            "landing_url",
+            "MISSING_PARAMETER",
+            "landing_url is needed for WEBSITE_CLICKS",
+        ));
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use ads_engine::{
     AccountContext, AdsRecord, DeleteMode, FeatureGate, FieldSpec, Kind, ListFilter, MediaKeyText, RecordChange,
     RequiredRole, Resource, ResourceVerb, ValidationRule,
 };
-use base::refusal::{AdsProblem, ProblemLocation};
+use base::refusal::AdsProblem;
 use base::{Error, PostId, Time, VocabularyWord};
 use serde_json::Value;
 use store::polls::{self, Poll, PollChoice};
@@ -57,10 +57,11 @@ const MINUTE_MS: i64 = 60_000;
 fn validate_choice_order(change: &RecordChange) -> Result<(), AdsProblem> {
     let has = |name| change.record.get(name).is_some();
     if has("fourth_choice") && !has("third_choice") {
-        return Err(AdsProblem {
-            location: ProblemLocation::Parameter("fourth_choice".into()),
-            ..AdsProblem::new("INCLUSIVE_PARAMETERS", "fourth_choice needs third_choice")
-        });
+        return Err(AdsProblem::at_parameter(
+            "fourth_choice",
+            "INCLUSIVE_PARAMETERS",
+            "fourth_choice needs third_choice",
+        ));
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use ads_engine::{
     AccountContext, AdsRecord, CustomOperation, FieldSpec, Kind, OperationOutput, ParsedParams, RecordChange,
     RequiredRole, Resource, ValidationRule,
 };
-use base::refusal::{AdsProblem, ProblemLocation};
+use base::refusal::AdsProblem;
 use base::{Error, VocabularyWord};
 use serde_json::Value;
 use store::records;
@@ -69,11 +69,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
 fn validate_tax_id(change: &RecordChange) -> Result<(), AdsProblem> {
     let record = &change.record;
     if record.text("tax_category") == "BUSINESS_WITH_VAT" && record.text("tax_id").is_empty() {
-        let problem = AdsProblem {
-            location: ProblemLocation::Parameter("tax_id".into()),
-            ..AdsProblem::new("INCLUSIVE_PARAMETERS", "BUSINESS_WITH_VAT needs tax_id")
-        };
-        return Err(problem);
+        return Err(AdsProblem::at_parameter("tax_id", "INCLUSIVE_PARAMETERS", "BUSINESS_WITH_VAT needs tax_id"));
     }
     Ok(())
 }
