@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use ads_engine::AccountContext;
+use ads_engine::{AccountContext, AdsRecord, MediaKeyText, RecordChange, ResourceVerb};
 use base::refusal::AdsProblem;
-use base::{Error, Id, MediaId, sorted_distinct};
+use base::{Error, Id, MediaId, sorted_distinct, Refusal};
+use base::id::marker;
 use serde_json::{Value, json};
 use store::media::{self, Media};
 
@@ -86,6 +87,57 @@ pub fn require_usable_media(ctx: &mut AccountContext<'_, '_>, name: &str, key: &
         }
     }
     Err(missing().into())
+}
+
+/// The media keys of a card, with their fields.
+pub fn media_fields(card: &AdsRecord) -> impl Iterator<Item = (&'static str, &str)> {
+    let fields = card.resource.fields.iter();
+    let fields = fields.filter(|field| field.kind.downcast::<MediaKeyText>().is_some());
+    let all = fields.map(|field| (field.name.post, card.text(field.name.post)));
+    all.filter(|(_, key)| !key.is_empty())
+}
+
+pub fn card_media_keys(card: &AdsRecord) -> Vec<&str> {
+    media_fields(card).map(|(_, key)| key).collect()
+}
+
+/// Requires usable media that pass a check; collects all problems.
+pub fn require_all_usable<'k>(
+    ctx: &mut AccountContext<'_, '_>,
+    fields: impl Iterator<Item = (&'static str, &'k str)>,
+    check: impl Fn(&'static str, &Media) -> Result<(), AdsProblem>,
+) -> Result<Vec<Media>, Error> {
+    let (mut all, mut problems) = (Vec::new(), Vec::new());
+    for (name, key) in fields {
+        match require_usable_media(ctx, name, key) {
+            Ok(media) => {
+                problems.extend(check(name, &media).err());
+                all.push(media);
+            }
+            Err(Error::Refused(Refusal::Ads(declined))) => problems.extend(declined.problems),
+            Err(other) => return Err(other),
+        }
+    }
+    if problems.is_empty() { Ok(all) } else { Err(Refusal::from(problems).into()) }
+}
+
+/// Validates and retains the media of a card whose media keys are fields; gives a new card the id of its URI.
+pub fn update_card_media(
+    ctx: &mut AccountContext<'_, '_>,
+    change: &mut RecordChange,
+    check: fn(&AdsRecord, &'static str, &Media) -> Result<(), AdsProblem>,
+) -> Result<(), Error> {
+    if change.verb == ResourceVerb::Delete {
+        return update_media_references(ctx, &card_media_keys(&change.record), &[]);
+    }
+    if change.is_new() {
+        let uri = ctx.tx.next_id::<()>().get();
+        change.record.set("uri", uri);
+    }
+    let changed = media_fields(&change.record).filter(|(name, _)| change.changes_field(name));
+    require_all_usable(ctx, changed, |name, media| check(&change.record, name, media))?;
+    let before = change.before.as_ref().map(card_media_keys).unwrap_or_default();
+    update_media_references(ctx, &before, &card_media_keys(&change.record))
 }
 
 /// Whether it is a still image.

@@ -7,7 +7,7 @@ use ads_engine::{
     ListFilter, RecordChange, RequiredRole, Resource, ResourceVerb, ValidationRule,
 };
 use base::refusal::AdsProblem;
-use base::{Error, Refusal, VocabularyWord};
+use base::{Error, VocabularyWord};
 use serde_json::{Map, Value};
 use store::ads::card_links::{self, CardDestination};
 use store::media::Media;
@@ -114,28 +114,16 @@ fn apply_components(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange)
 /// Loads and validates the media of a card; collects all problems.
 fn validate_media(ctx: &mut AccountContext<'_, '_>, card: &AdsRecord) -> Result<Vec<Media>, Error> {
     let (name, _) = card_parts(card);
-    let (mut all, mut problems) = (Vec::new(), Vec::new());
-    for key in card_media_keys(card) {
-        match card_media::require_usable_media(ctx, name, key) {
-            Ok(media) => {
-                let checked = if card_media::is_image(&media) {
-                    card_media::check_image(name, &media, &[AspectRatio::Wide, AspectRatio::Square])
-                } else if card_media::is_animation(&media) {
-                    Ok(())
-                } else {
-                    card_media::check_video(name, &media, &[AspectRatio::Widescreen, AspectRatio::Square])
-                };
-                problems.extend(checked.err());
-                all.push(media);
-            }
-            Err(Error::Refused(Refusal::Ads(declined))) => problems.extend(declined.problems),
-            Err(other) => return Err(other),
+    let fields = card_media_keys(card).into_iter().map(|key| (name, key));
+    card_media::require_all_usable(ctx, fields, |name, media| {
+        if card_media::is_image(media) {
+            card_media::check_image(name, media, &[AspectRatio::Wide, AspectRatio::Square])
+        } else if card_media::is_animation(media) {
+            Ok(())
+        } else {
+            card_media::check_video(name, media, &[AspectRatio::Widescreen, AspectRatio::Square])
         }
-    }
-    if problems.is_empty() {
-        return Ok(all);
-    }
-    Err(Refusal::from(problems).into())
+    })
 }
 
 /// Records the advertised apps, and creates short links for URLs.

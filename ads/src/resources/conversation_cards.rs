@@ -8,6 +8,7 @@ use base::refusal::AdsProblem;
 use base::{Error, Refusal, Vocabulary, VocabularyWord};
 use serde_json::Value;
 use store::ads::card_links::{self, CardDestination};
+use store::media::Media;
 
 use crate::resources::all_cards::SHORT_CARD_SEQUENCE;
 use crate::resources::card_media::{self, AspectRatio, MediaByKey};
@@ -196,73 +197,35 @@ fn normalize_hashtags(_: &mut AccountContext<'_, '_>, change: &mut RecordChange)
     Err(Refusal::from(problems).into())
 }
 
-/// The fields of a record that hold media keys.
-fn media_fields(card: &AdsRecord) -> impl Iterator<Item = (&'static str, &str)> {
-    let fields = card.resource.fields.iter();
-    let fields = fields.filter(|field| field.kind.downcast::<MediaKeyText>().is_some());
-    fields.filter_map(|field| {
-        let key = card.text(field.name.post);
-        (!key.is_empty()).then_some((field.name.post, key))
-    })
-}
-
-fn card_media_keys(card: &AdsRecord) -> Vec<&str> {
-    media_fields(card).map(|(_, key)| key).collect()
-}
-
 fn is_video(card: &AdsRecord) -> bool {
     card.resource.name == VIDEO_CONVERSATION_CARD.name
 }
 
 fn validate_media(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
-    if change.verb == ResourceVerb::Delete {
-        return card_media::update_media_references(ctx, &card_media_keys(&change.record), &[]);
+    card_media::update_card_media(ctx, change, check_format)
+}
+
+fn check_format(card: &AdsRecord, name: &'static str, media: &Media) -> Result<(), AdsProblem> {
+    match name {
+        "media_key" if is_video(card) => card_media::check_video(name, media, &[AspectRatio::Widescreen]),
+        "media_key" => card_media::check_image(name, media, &[AspectRatio::Wide]),
+        "unlocked_video_media_key" => {
+            card_media::check_video(name, media, &[AspectRatio::Widescreen, AspectRatio::Square])
+        }
+        "unlocked_image_media_key" if !is_video(card) => card_media::check_image(name, media, &[AspectRatio::Banner]),
+        _ if card_media::is_image(media) => Ok(()),
+        _ => {
+            let message = format!("{} is not an image", media.media_key);
+            Err(AdsProblem::invalid_parameter(name, &media.media_key, message).with_code("INVALID_IMAGE"))
+        }
     }
-    if change.is_new() {
-        let uri = ctx.tx.next_id::<()>().get();
-        change.record.set("uri", uri);
-    }
-    let mut problems = Vec::new();
-    for (name, key) in media_fields(&change.record).filter(|(name, _)| change.changes_field(name)) {
-        let media = match card_media::require_usable_media(ctx, name, key) {
-            Ok(media) => media,
-            Err(Error::Refused(Refusal::Ads(declined))) => {
-                problems.extend(declined.problems);
-                continue;
-            }
-            Err(other) => return Err(other),
-        };
-        let checked = match name {
-            "media_key" if is_video(&change.record) => {
-                card_media::check_video(name, &media, &[AspectRatio::Widescreen])
-            }
-            "media_key" => card_media::check_image(name, &media, &[AspectRatio::Wide]),
-            "unlocked_video_media_key" => {
-                card_media::check_video(name, &media, &[AspectRatio::Widescreen, AspectRatio::Square])
-            }
-            "unlocked_image_media_key" if !is_video(&change.record) => {
-                card_media::check_image(name, &media, &[AspectRatio::Banner])
-            }
-            _ if card_media::is_image(&media) => Ok(()),
-            _ => {
-                let message = format!("{key} is not an image");
-                Err(AdsProblem::invalid_parameter(name, key, message).with_code("INVALID_IMAGE"))
-            }
-        };
-        problems.extend(checked.err());
-    }
-    if !problems.is_empty() {
-        return Err(Refusal::from(problems).into());
-    }
-    let before = change.before.as_ref().map(card_media_keys).unwrap_or_default();
-    card_media::update_media_references(ctx, &before, &card_media_keys(&change.record))
 }
 
 fn computed_fields(
     ctx: &mut AccountContext<'_, '_>,
     cards: &[AdsRecord],
 ) -> Result<Vec<Vec<(&'static str, Value)>>, Error> {
-    let known = card_media::find_by_keys(ctx, cards.iter().flat_map(card_media_keys))?;
+    let known = card_media::find_by_keys(ctx, cards.iter().flat_map(card_media::card_media_keys))?;
     let all = cards.iter().map(|card| card_fields(ctx, card, &known));
     Ok(all.collect())
 }
@@ -288,7 +251,7 @@ fn card_fields(
         all.extend(texts.filter_map(|(_, text, newer)| card.get(text).map(|value| (newer, value.clone()))));
     }
     let media = |name: &str| {
-        let mut fields = media_fields(card);
+        let mut fields = card_media::media_fields(card);
         let (_, key) = fields.find(|(field, _)| *field == name)?;
         media_by_key.get(key)
     };

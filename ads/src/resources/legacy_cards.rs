@@ -8,7 +8,7 @@ use ads_engine::{
     OperationOutput, ParsedParams, RecordChange, RequiredRole, Resource, ResourceVerb, ValidationRule,
 };
 use base::refusal::AdsProblem;
-use base::{Error, Refusal, UserId, VocabularyWord};
+use base::{Error, UserId, VocabularyWord};
 use serde_json::Value;
 use store::ads::card_links::{self, CardDestination};
 use store::media::Media;
@@ -308,43 +308,12 @@ fn validate_recipient(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChang
     Err(AdsProblem::invalid_parameter("recipient_user_id", id.to_string(), message).with_code("USER_NOT_FOUND").into())
 }
 
-/// The media keys of a card, with their fields.
-fn media_fields(card: &AdsRecord) -> impl Iterator<Item = (&'static str, &str)> {
-    let fields = card.resource.fields.iter();
-    let fields = fields.filter(|field| field.kind.downcast::<MediaKeyText>().is_some());
-    let all = fields.map(|field| (field.name.post, card.text(field.name.post)));
-    all.filter(|(_, key)| !key.is_empty())
-}
-
-fn card_media_keys(card: &AdsRecord) -> Vec<&str> {
-    media_fields(card).map(|(_, key)| key).collect()
-}
-
 fn is_video(card: &AdsRecord) -> bool {
     card.text("card_type").starts_with("VIDEO")
 }
 
 fn validate_media(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
-    if change.verb == ResourceVerb::Delete {
-        return card_media::update_media_references(ctx, &card_media_keys(&change.record), &[]);
-    }
-    if change.is_new() {
-        let uri = ctx.tx.next_id::<()>().get();
-        change.record.set("uri", uri);
-    }
-    let mut problems = Vec::new();
-    for (name, key) in media_fields(&change.record).filter(|(name, _)| change.changes_field(name)) {
-        match card_media::require_usable_media(ctx, name, key) {
-            Ok(media) => problems.extend(check_format(&change.record, name, &media).err()),
-            Err(Error::Refused(Refusal::Ads(declined))) => problems.extend(declined.problems),
-            Err(other) => return Err(other),
-        }
-    }
-    if !problems.is_empty() {
-        return Err(Refusal::from(problems).into());
-    }
-    let before = change.before.as_ref().map(card_media_keys).unwrap_or_default();
-    card_media::update_media_references(ctx, &before, &card_media_keys(&change.record))
+    card_media::update_card_media(ctx, change, check_format)
 }
 
 /// Cards of direct messages take one aspect ratio only.
@@ -409,7 +378,7 @@ fn computed_fields(
     ctx: &mut AccountContext<'_, '_>,
     cards: &[AdsRecord],
 ) -> Result<Vec<Vec<(&'static str, Value)>>, Error> {
-    let known = card_media::find_by_keys(ctx, cards.iter().flat_map(card_media_keys))?;
+    let known = card_media::find_by_keys(ctx, cards.iter().flat_map(card_media::card_media_keys))?;
     Ok(cards.iter().map(|card| card_fields(ctx, card, &known)).collect())
 }
 
@@ -426,8 +395,9 @@ fn card_fields(
         all.push(("website_display_url", display_url(url).into()));
         all.push(("website_dest_url", url.into()));
     }
-    let media =
-        |name: &str| media_fields(card).find(|(field, _)| *field == name).and_then(|(_, key)| media_by_key.get(key));
+    let media = |name: &str| {
+        card_media::media_fields(card).find(|(field, _)| *field == name).and_then(|(_, key)| media_by_key.get(key))
+    };
     let Some(main) = media("media_key") else {
         return all;
     };
