@@ -9,7 +9,7 @@ use http::header::{CONTENT_TYPE, HeaderMap};
 use parking_lot::Mutex;
 use store::AppendedEvent;
 
-use super::entry_texts::{EntryTextSources, EntryTexts, HeaderLines};
+use super::entry_texts::{self, EntryTexts, HeaderLines};
 use super::masking;
 
 /// What an entry takes besides its texts, in bytes.
@@ -207,23 +207,13 @@ impl RecordedBody {
 impl JournalEntry {
     /// Masks what is secret.
     pub fn from_observed(observed: ObservedRequest<'_>, stores_bodies: bool) -> Self {
+        let texts = EntryTexts::record(&observed);
         let response_body = match observed.response_body {
             ObservedBody::Full(bytes) => RecordedBody::record(observed.response_headers, bytes, stores_bodies),
             ObservedBody::Stream(start) => RecordedBody::Stream(start),
             ObservedBody::Unknown => RecordedBody::Omitted { size: 0, reason: "a file" },
         };
         let body = observed.request_body.unwrap_or_default();
-        let texts = EntryTexts::record(&EntryTextSources {
-            id: observed.id,
-            method: observed.method,
-            scheme: observed.scheme,
-            host: observed.host,
-            path: &masking::mask_path(observed.route, observed.path),
-            query: &masking::mask_form(observed.query),
-            app_name: observed.app_name,
-            request_headers: observed.request_headers,
-            response_headers: observed.response_headers,
-        });
         let mut events = observed.events;
         events.truncate(MAX_EVENTS);
         Self {
@@ -262,31 +252,31 @@ impl JournalEntry {
 
     /// As in the response header `x-transaction-id`.
     pub fn id(&self) -> &str {
-        self.texts.id()
+        self.texts.part(entry_texts::ID)
     }
 
     pub fn method(&self) -> &str {
-        self.texts.method()
+        self.texts.part(entry_texts::METHOD)
     }
 
     pub fn path(&self) -> &str {
-        self.texts.path()
+        self.texts.part(entry_texts::PATH)
     }
 
     pub fn query(&self) -> &str {
-        self.texts.query()
+        self.texts.part(entry_texts::QUERY)
     }
 
     pub fn app_name(&self) -> &str {
-        self.texts.app_name()
+        self.texts.part(entry_texts::APP_NAME)
     }
 
     pub fn request_headers(&self) -> HeaderLines<'_> {
-        self.texts.request_headers()
+        HeaderLines(self.texts.part(entry_texts::REQUEST_HEADERS))
     }
 
     pub fn response_headers(&self) -> HeaderLines<'_> {
-        self.texts.response_headers()
+        HeaderLines(self.texts.part(entry_texts::RESPONSE_HEADERS))
     }
 
     /// The path with the query.
@@ -295,7 +285,7 @@ impl JournalEntry {
     }
 
     pub fn url(&self) -> String {
-        format!("{}{}", self.texts.origin(), self.target())
+        format!("{}{}", self.texts.part(entry_texts::ORIGIN), self.target())
     }
 
     /// `(name, value)`, decoded, those of the path first.

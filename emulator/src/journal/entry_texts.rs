@@ -2,7 +2,7 @@
 
 use http::HeaderMap;
 
-use super::entry::truncate_text;
+use super::entry::{ObservedRequest, truncate_text};
 use super::masking;
 
 /// Of a client's text.
@@ -12,14 +12,14 @@ const MAX_HEADER_BYTES: usize = 32 * 1024;
 /// About what one line of a header takes.
 const HEADER_LINE_BYTES: usize = 48;
 
-const ID: usize = 0;
-const METHOD: usize = 1;
-const ORIGIN: usize = 2;
-const PATH: usize = 3;
-const QUERY: usize = 4;
-const APP_NAME: usize = 5;
-const REQUEST_HEADERS: usize = 6;
-const RESPONSE_HEADERS: usize = 7;
+pub(super) const ID: usize = 0;
+pub(super) const METHOD: usize = 1;
+pub(super) const ORIGIN: usize = 2;
+pub(super) const PATH: usize = 3;
+pub(super) const QUERY: usize = 4;
+pub(super) const APP_NAME: usize = 5;
+pub(super) const REQUEST_HEADERS: usize = 6;
+pub(super) const RESPONSE_HEADERS: usize = 7;
 const PARTS: usize = 8;
 
 /// One text after another in one allocation: of a full journal, each allocation is far from the processor's cache when it
@@ -31,69 +31,24 @@ pub(super) struct EntryTexts {
     ends: [usize; PARTS],
 }
 
-pub(super) struct EntryTextSources<'r> {
-    pub id: &'r str,
-    pub method: &'r str,
-    pub scheme: &'r str,
-    pub host: &'r str,
-    /// With its secrets masked, as the query.
-    pub path: &'r str,
-    pub query: &'r str,
-    pub app_name: &'r str,
-    pub request_headers: &'r HeaderMap,
-    pub response_headers: &'r HeaderMap,
-}
-
 /// One `name: value` a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HeaderLines<'e>(&'e str);
+pub struct HeaderLines<'e>(pub(super) &'e str);
 
 impl EntryTexts {
-    /// Masks the headers.
-    pub(super) fn record(sources: &EntryTextSources<'_>) -> Self {
-        let header_count = sources.request_headers.len().saturating_add(sources.response_headers.len());
+    /// Masks what is secret.
+    pub(super) fn record(observed: &ObservedRequest<'_>) -> Self {
+        let header_count = observed.request_headers.len().saturating_add(observed.response_headers.len());
         let mut texts = TextBuffer::with_capacity(header_count.saturating_mul(HEADER_LINE_BYTES).saturating_add(160));
-        texts.push_part(ID, &[sources.id]);
-        texts.push_part(METHOD, &[truncate_text(sources.method, 32)]);
-        texts.push_part(ORIGIN, &[sources.scheme, "://", truncate_text(sources.host, 300)]);
-        texts.push_part(PATH, &[truncate_text(sources.path, MAX_PATH_BYTES)]);
-        texts.push_part(QUERY, &[truncate_text(sources.query, MAX_PATH_BYTES)]);
-        texts.push_part(APP_NAME, &[sources.app_name]);
-        texts.push_headers(REQUEST_HEADERS, sources.request_headers);
-        texts.push_headers(RESPONSE_HEADERS, sources.response_headers);
+        texts.push_part(ID, &[observed.id]);
+        texts.push_part(METHOD, &[truncate_text(observed.method, 32)]);
+        texts.push_part(ORIGIN, &[observed.scheme, "://", truncate_text(observed.host, 300)]);
+        texts.push_part(PATH, &[truncate_text(&masking::mask_path(observed.route, observed.path), MAX_PATH_BYTES)]);
+        texts.push_part(QUERY, &[truncate_text(&masking::mask_form(observed.query), MAX_PATH_BYTES)]);
+        texts.push_part(APP_NAME, &[observed.app_name]);
+        texts.push_headers(REQUEST_HEADERS, observed.request_headers);
+        texts.push_headers(RESPONSE_HEADERS, observed.response_headers);
         Self { buffer: texts.buffer.into(), ends: texts.ends }
-    }
-
-    pub(super) fn id(&self) -> &str {
-        self.part(ID)
-    }
-
-    pub(super) fn method(&self) -> &str {
-        self.part(METHOD)
-    }
-
-    pub(super) fn origin(&self) -> &str {
-        self.part(ORIGIN)
-    }
-
-    pub(super) fn path(&self) -> &str {
-        self.part(PATH)
-    }
-
-    pub(super) fn query(&self) -> &str {
-        self.part(QUERY)
-    }
-
-    pub(super) fn app_name(&self) -> &str {
-        self.part(APP_NAME)
-    }
-
-    pub(super) fn request_headers(&self) -> HeaderLines<'_> {
-        HeaderLines(self.part(REQUEST_HEADERS))
-    }
-
-    pub(super) fn response_headers(&self) -> HeaderLines<'_> {
-        HeaderLines(self.part(RESPONSE_HEADERS))
     }
 
     /// In bytes.
@@ -101,7 +56,7 @@ impl EntryTexts {
         self.buffer.len()
     }
 
-    fn part(&self, index: usize) -> &str {
+    pub(super) fn part(&self, index: usize) -> &str {
         let start = index.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
         let end = self.ends.get(index).copied().unwrap_or(start);
         self.buffer.get(start..end).unwrap_or_default()
