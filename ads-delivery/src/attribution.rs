@@ -139,22 +139,8 @@ fn dedup_key(id: i64, act: EngagementAct, filter: i64) -> i64 {
 
 fn event_from_impression(tx: &Tx<'_>, shown: &AdEvent, act: EngagementAct) -> LedgerEvent {
     let id = tx.next_id::<()>().get();
-    LedgerEvent {
-        kind: act.kind,
-        at: act.at,
-        line_item_id: shown.line_item_id,
-        creative: shown.creative,
-        creative_id: shown.creative_id,
-        subject: shown.subject_id,
-        viewer: act.viewer,
-        placement: shown.placement,
-        viewer_traits: shown.viewer_traits.clone(),
-        price: shown.price_micro,
-        origin: AdEventOrigin::Attributed,
-        id,
-        impression_id: dedup_key(id, act, shown.impression_id),
-        weight: 1,
-    }
+    let impression_id = dedup_key(id, act, shown.impression_id);
+    LedgerEvent { viewer: act.viewer, impression_id, ..LedgerEvent::from_touch(shown, (act.kind, act.at), id) }
 }
 
 /// Without an impression there was no auction, so nothing is charged.

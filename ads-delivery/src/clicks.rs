@@ -88,20 +88,6 @@ fn event_from_impression_token(tx: &mut Tx<'_>, click: &CardClick) -> Result<Opt
     if !known.contains(&(shown.id, AdEventKind::Impression)) {
         return Ok(None);
     }
-    Ok(Some(LedgerEvent {
-        kind: AdEventKind::CardClick,
-        at: now,
-        line_item_id: shown.line_item_id,
-        creative: shown.creative,
-        creative_id: shown.creative_id,
-        subject: shown.subject,
-        viewer: shown.viewer,
-        placement: shown.placement,
-        viewer_traits: shown.viewer_traits.clone(),
-        price: shown.price,
-        origin: AdEventOrigin::Attributed,
-        id: tx.next_id::<()>().get(),
-        impression_id: shown.id,
-        weight: 1,
-    }))
+    let (act, id) = ((AdEventKind::CardClick, now), tx.next_id::<()>().get());
+    Ok(Some(LedgerEvent::from_impression(shown, act, AdEventOrigin::Attributed, id)))
 }

@@ -12,7 +12,7 @@ use ads_engine::{AdsRecord, CurrencyRates, RATE_ONE};
 use base::{Error, Fault, Time, UserId, sorted_distinct};
 use store::ads::audiences::{self, AudienceKey};
 use store::ledger::{
-    self, AdConversion, AdEvent, AdEventKind, AdEventOrigin, ConversionKind, ConversionPath, ConversionSource, Metric,
+    self, AdConversion, AdEvent, AdEventKind, ConversionKind, ConversionPath, ConversionSource, Metric,
 };
 use store::{Tx, records};
 
@@ -157,21 +157,11 @@ pub fn record_conversion(
     };
     let id = tx.next_id::<()>().get();
     let event = LedgerEvent {
-        kind: AdEventKind::Conversion,
-        at: conversion.at,
-        line_item_id: touch.line_item_id,
-        creative: touch.creative,
-        creative_id: touch.creative_id,
-        subject: touch.subject_id,
         // Who converted is nobody's to know.
         viewer: 0,
-        placement: touch.placement,
-        viewer_traits: touch.viewer_traits.clone(),
         price: 0,
-        origin: AdEventOrigin::Attributed,
-        id,
         impression_id: id,
-        weight: 1,
+        ..LedgerEvent::from_touch(touch, (AdEventKind::Conversion, conversion.at), id)
     };
     let facts = record_conversions(tx, &[(event, detail)])?;
     if let Some(fact) = facts.first() {

@@ -14,6 +14,8 @@ use base::{Fault, PostId, Time, sorted_distinct};
 use store::ledger::{self, AdConversion, AdEntity, AdEvent, AdEventKind, AdEventOrigin, Placement, ViewerTraits};
 use store::{Tx, records};
 
+use crate::serving::AdImpression;
+
 use budget_state::BudgetState;
 pub(crate) use viewer_profiles::ViewerProfiles;
 
@@ -40,6 +42,52 @@ pub struct LedgerEvent {
     pub impression_id: i64,
     /// The number of impressions or engagements it stands for, each by another person; 1 unless simulated.
     pub weight: i64,
+}
+
+impl LedgerEvent {
+    pub(crate) fn from_impression(
+        impression: &AdImpression,
+        (kind, at): (AdEventKind, Time),
+        origin: AdEventOrigin,
+        id: i64,
+    ) -> Self {
+        Self {
+            kind,
+            at,
+            line_item_id: impression.line_item_id,
+            creative: impression.creative,
+            creative_id: impression.creative_id,
+            subject: impression.subject,
+            viewer: impression.viewer,
+            placement: impression.placement,
+            viewer_traits: impression.viewer_traits.clone(),
+            price: impression.price,
+            origin,
+            id,
+            impression_id: impression.id,
+            weight: 1,
+        }
+    }
+
+    /// What is attributed to a recorded event.
+    pub(crate) fn from_touch(touch: &AdEvent, (kind, at): (AdEventKind, Time), id: i64) -> Self {
+        Self {
+            kind,
+            at,
+            line_item_id: touch.line_item_id,
+            creative: touch.creative,
+            creative_id: touch.creative_id,
+            subject: touch.subject_id,
+            viewer: touch.viewer_id,
+            placement: touch.placement,
+            viewer_traits: touch.viewer_traits.clone(),
+            price: touch.price_micro,
+            origin: AdEventOrigin::Attributed,
+            id,
+            impression_id: touch.impression_id,
+            weight: 1,
+        }
+    }
 }
 
 /// Whether a line item pays for a kind of event.

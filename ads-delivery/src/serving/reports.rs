@@ -128,21 +128,6 @@ pub fn record_reports(tx: &mut Tx<'_>, reports: &[ImpressionReport]) -> Result<V
 }
 
 fn event_from_report(tx: &Tx<'_>, report: &ImpressionReport) -> LedgerEvent {
-    let impression = &report.impression;
-    LedgerEvent {
-        kind: report.kind,
-        at: report.at,
-        line_item_id: impression.line_item_id,
-        creative: impression.creative,
-        creative_id: impression.creative_id,
-        subject: impression.subject,
-        viewer: impression.viewer,
-        placement: impression.placement,
-        viewer_traits: impression.viewer_traits.clone(),
-        price: impression.price,
-        origin: AdEventOrigin::Served,
-        id: tx.next_id::<()>().get(),
-        impression_id: impression.id,
-        weight: 1,
-    }
+    let id = tx.next_id::<()>().get();
+    LedgerEvent::from_impression(&report.impression, (report.kind, report.at), AdEventOrigin::Served, id)
 }
