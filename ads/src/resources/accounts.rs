@@ -26,9 +26,7 @@ pub static ACCOUNT: Resource = Resource {
         FieldSpec::text("timezone", 1, 64).set_by_server().default_word("America/Los_Angeles"),
         FieldSpec::new("timezone_switch_at", Kind::TIME).set_by_server(),
         FieldSpec::one_of("industry_type", INDUSTRIES),
-        FieldSpec::one_of("approval_status", &["ACCEPTED", "UNDER_REVIEW", "REJECTED"])
-            .set_by_server()
-            .default_word("ACCEPTED"),
+        APPROVAL_STATUS,
         FieldSpec::new("sandbox", Kind::BOOL).set_by_server().hidden(),
         FieldSpec::new("features", Kind::one_of(features::ALL_FEATURES).list(1, features::ALL_FEATURES.len()))
             .set_by_server()
@@ -51,6 +49,11 @@ pub static ACCOUNT: Resource = Resource {
     verbs: &[],
     ..Resource::DEFAULT
 };
+
+/// Of accounts and creatives.
+pub const APPROVAL_STATUS: FieldSpec = FieldSpec::one_of("approval_status", &["ACCEPTED", "UNDER_REVIEW", "REJECTED"])
+    .set_by_server()
+    .default_word("ACCEPTED");
 
 /// The maximum limit of active campaigns that an operator may set.
 pub const MAX_CAMPAIGNS: i64 = 8000;

@@ -378,8 +378,24 @@ fn sync_apps_and_campaign(ctx: &mut AccountContext<'_, '_>, change: &RecordChang
     campaigns::update_campaign_summary(ctx, change.record.int("campaign_id").unwrap_or(0))
 }
 
-/// Updates the count of creatives after they changed.
-pub fn count_creatives(ctx: &mut AccountContext<'_, '_>, id: i64) -> Result<(), Error> {
+/// Of creatives, which cannot be paused.
+pub const CREATIVE_STATUS: FieldSpec =
+    FieldSpec::one_of("entity_status", &["ACTIVE"]).set_by_server().default_word("ACTIVE");
+
+/// The creative of the same line item with the same value in `field`.
+pub fn find_same_creative(
+    ctx: &mut AccountContext<'_, '_>,
+    record: &AdsRecord,
+    field: &str,
+) -> Result<Option<AdsRecord>, Error> {
+    let item = record.int("line_item_id").unwrap_or(0);
+    let all = ctx.list_records(record.resource, "line_item_id", item)?;
+    Ok(all.into_iter().find(|other| other.get(field) == record.get(field)))
+}
+
+/// Updates a line item's count of creatives after a change of one.
+pub fn recount_creatives(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
+    let id = change.record.int("line_item_id").unwrap_or(0);
     let Some(mut item) = ctx.find_record(&LINE_ITEM, id)? else {
         return Ok(());
     };

@@ -7,8 +7,9 @@ use base::refusal::AdsProblem;
 use base::{Error, VocabularyWord};
 
 use crate::resources::account_media::{ACCOUNT_MEDIA, CREATIVE_TYPES};
+use crate::resources::accounts::APPROVAL_STATUS;
 use crate::resources::campaigns::CAMPAIGN;
-use crate::resources::line_items::{LINE_ITEM, count_creatives};
+use crate::resources::line_items::{CREATIVE_STATUS, LINE_ITEM, recount_creatives};
 
 pub static MEDIA_CREATIVE: Resource = Resource {
     name: "media_creative",
@@ -24,10 +25,8 @@ pub static MEDIA_CREATIVE: Resource = Resource {
             .required(),
         FieldSpec::url("landing_url").label("Destination URL").help("Starts with https://").immutable(),
         FieldSpec::one_of("creative_type", CREATIVE_TYPES).set_by_server(),
-        FieldSpec::one_of("entity_status", &["ACTIVE"]).set_by_server().default_word("ACTIVE"),
-        FieldSpec::one_of("approval_status", &["ACCEPTED", "UNDER_REVIEW", "REJECTED"])
-            .set_by_server()
-            .default_word("ACCEPTED"),
+        CREATIVE_STATUS,
+        APPROVAL_STATUS,
         FieldSpec::reference("campaign_id", &CAMPAIGN).set_by_server().hidden(),
     ],
     filters: &[
@@ -82,8 +81,4 @@ fn validate_creative_type(ctx: &mut AccountContext<'_, '_>, change: &mut RecordC
         change.record.set("landing_url", serde_json::Value::Null);
     }
     Ok(())
-}
-
-fn recount_creatives(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
-    count_creatives(ctx, change.record.int("line_item_id").unwrap_or(0))
 }

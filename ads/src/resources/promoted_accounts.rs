@@ -8,7 +8,10 @@ use base::refusal::AdsProblem;
 use base::{Error, UserId, VocabularyWord};
 use store::users::UserState;
 
-use crate::resources::line_items::{LINE_ITEM, count_creatives, require_product_type};
+use crate::resources::accounts::APPROVAL_STATUS;
+use crate::resources::line_items::{
+    CREATIVE_STATUS, LINE_ITEM, find_same_creative, recount_creatives, require_product_type,
+};
 use crate::resources::promotable_users;
 
 pub static PROMOTED_ACCOUNT: Resource = Resource {
@@ -24,10 +27,8 @@ pub static PROMOTED_ACCOUNT: Resource = Resource {
             .help("The account’s own user, or a user who agreed to be promoted.")
             .required()
             .immutable(),
-        FieldSpec::one_of("entity_status", &["ACTIVE"]).set_by_server().default_word("ACTIVE"),
-        FieldSpec::one_of("approval_status", &["ACCEPTED", "UNDER_REVIEW", "REJECTED"])
-            .set_by_server()
-            .default_word("ACCEPTED"),
+        CREATIVE_STATUS,
+        APPROVAL_STATUS,
     ],
     filters: &[
         ListFilter::ids("line_item_ids", "line_item_id", &LINE_ITEM),
@@ -40,7 +41,7 @@ pub static PROMOTED_ACCOUNT: Resource = Resource {
     ],
     history_name: "PROMOTED_ACCOUNT",
     list_guard: Some(validate_line_item_filter),
-    find_duplicate: Some(find_duplicate),
+    find_duplicate: Some(|ctx, record| find_same_creative(ctx, record, "user_id")),
     after_change: Some(recount_creatives),
     ..Resource::DEFAULT
 };
@@ -77,15 +78,4 @@ fn validate_line_item_filter(ctx: &mut AccountContext<'_, '_>, params: &ParsedPa
     }
     let message = "None of these line items takes promoted accounts";
     Err(AdsProblem::invalid_parameter("line_item_ids", "", message).with_code("INCOMPATIBLE_LINE_ITEM").into())
-}
-
-fn find_duplicate(ctx: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<Option<AdsRecord>, Error> {
-    let item = record.int("line_item_id").unwrap_or(0);
-    let all = ctx.list_records(&PROMOTED_ACCOUNT, "line_item_id", item)?;
-    let same = |other: &AdsRecord| other.get("user_id") == record.get("user_id");
-    Ok(all.into_iter().find(same))
-}
-
-fn recount_creatives(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
-    count_creatives(ctx, change.record.int("line_item_id").unwrap_or(0))
 }

@@ -3,14 +3,17 @@
 use ads_engine::engine::{create, ensure_valid_params};
 use ads_engine::{
     AccountContext, AdsRateClass, AdsRecord, CONSOLE_APP_ID, CustomOperation, FieldSpec, Kind, ListFilter,
-    OperationOutput, ParsedParams, RecordChange, RequiredRole, Resource, ResourceVerb,
+    OperationOutput, ParsedParams, RequiredRole, Resource, ResourceVerb,
 };
 use base::refusal::AdsProblem;
 use base::{Error, Fault, PostId, VocabularyWord};
 use store::Tx;
 use store::posts::{self, Post, PostState};
 
-use crate::resources::line_items::{LINE_ITEM, count_creatives, require_product_type};
+use crate::resources::accounts::APPROVAL_STATUS;
+use crate::resources::line_items::{
+    CREATIVE_STATUS, LINE_ITEM, find_same_creative, recount_creatives, require_product_type,
+};
 use crate::resources::promotable_users;
 use crate::resources::{account_posts, compositions};
 
@@ -23,10 +26,8 @@ pub static PROMOTED_POST: Resource = Resource {
     fields: &[
         FieldSpec::parent("line_item_id", &LINE_ITEM).required(),
         FieldSpec::new("post_id", Kind::LONG).legacy_name("tweet_id").required().immutable(),
-        FieldSpec::one_of("entity_status", &["ACTIVE"]).set_by_server().default_word("ACTIVE"),
-        FieldSpec::one_of("approval_status", &["ACCEPTED", "UNDER_REVIEW", "REJECTED"])
-            .set_by_server()
-            .default_word("ACCEPTED"),
+        CREATIVE_STATUS,
+        APPROVAL_STATUS,
     ],
     filters: &[
         ListFilter::ids("line_item_ids", "line_item_id", &LINE_ITEM),
@@ -35,7 +36,7 @@ pub static PROMOTED_POST: Resource = Resource {
     verbs: &[ResourceVerb::List, ResourceVerb::Get, ResourceVerb::Delete],
     rate_class: AdsRateClass::High,
     history_name: "PROMOTED_POST",
-    find_duplicate: Some(find_duplicate),
+    find_duplicate: Some(|ctx, record| find_same_creative(ctx, record, "post_id")),
     after_change: Some(recount_creatives),
     ..Resource::DEFAULT
 };
@@ -205,15 +206,4 @@ impl ContentTraits<'_> {
             _ => true,
         }
     }
-}
-
-fn find_duplicate(ctx: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<Option<AdsRecord>, Error> {
-    let item = record.int("line_item_id").unwrap_or(0);
-    let all = ctx.list_records(&PROMOTED_POST, "line_item_id", item)?;
-    let same = |other: &AdsRecord| other.get("post_id") == record.get("post_id");
-    Ok(all.into_iter().find(same))
-}
-
-fn recount_creatives(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
-    count_creatives(ctx, change.record.int("line_item_id").unwrap_or(0))
 }
