@@ -93,6 +93,11 @@ impl User {
             ..Self::default()
         }
     }
+
+    /// Regardless of blocks and of where it is withheld.
+    pub fn is_public(&self) -> bool {
+        self.state == UserState::Active && !self.protected
+    }
 }
 
 /// In any state.

@@ -81,7 +81,7 @@ fn suggest_users(ctx: &mut AccountContext<'_, '_>, values: &[String]) -> Result<
     let mut found = Vec::new();
     for id in evaluator.commonly_followed_accounts(ctx.tx, &ids)? {
         let user = store::users::find_by_id(ctx.tx, UserId::new(id))?;
-        if user.is_some_and(|user| user.state == UserState::Active && !user.protected) {
+        if user.is_some_and(|user| user.is_public()) {
             found.push(id.to_string());
         }
     }

@@ -91,7 +91,7 @@ pub(crate) fn creative_from_record(
         AdEntity::PromotedAccount => {
             let id = number("user_id");
             let user = store::users::find_by_id(ctx.tx, UserId::new(id))?;
-            let open = user.is_some_and(|user| user.state == store::users::UserState::Active && !user.protected);
+            let open = user.is_some_and(|user| user.is_public());
             let known = match viewer {
                 Some(viewer) => store::follows::exists(ctx.tx, viewer, UserId::new(id))?,
                 None => false,

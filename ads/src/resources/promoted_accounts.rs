@@ -6,7 +6,6 @@ use ads_engine::{
 };
 use base::refusal::AdsProblem;
 use base::{Error, UserId, VocabularyWord};
-use store::users::UserState;
 
 use crate::resources::accounts::APPROVAL_STATUS;
 use crate::resources::line_items::{
@@ -58,7 +57,7 @@ fn validate_user(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) ->
     let user = UserId::new(change.record.int("user_id").unwrap_or(0));
     let own = promotable_users::find_own_user(ctx)? == Some(user);
     let found = store::users::find_by_id(ctx.tx, user)?;
-    let open = found.is_some_and(|user| user.state == UserState::Active && !user.protected);
+    let open = found.is_some_and(|user| user.is_public());
     if own && open {
         return Ok(());
     }

@@ -110,7 +110,7 @@ pub fn require_promotable(
         return Err(post_problem(id, "INVALID_TWEET", why));
     };
     let author = store::users::find_by_id(ctx.tx, post.author_id)?;
-    let open = author.is_some_and(|author| author.state == store::users::UserState::Active && !author.protected);
+    let open = author.is_some_and(|author| author.is_public());
     let for_some = post.members_only || post.followers_only || post.repost_of_id.is_some();
     if !open || for_some {
         return Err(post_problem(id, "INVALID_TWEET", "is not public"));
@@ -166,7 +166,7 @@ pub fn find_visible_post(tx: &mut Tx<'_>, id: i64) -> Result<Option<Post>, Fault
         return Ok(Some(post));
     };
     let by = store::users::find_by_id(tx, post.author_id)?;
-    if by.is_none_or(|by| by.state != store::users::UserState::Active || by.protected) {
+    if by.is_none_or(|by| !by.is_public()) {
         return Ok(None);
     }
     Ok(posts::find_by_id(tx, original)?.filter(live))

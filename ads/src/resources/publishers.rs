@@ -11,7 +11,7 @@ use base::id::first_snowflake_at;
 use base::{Error, Fault, UserId, VocabularyWord};
 use serde_json::{Value, json};
 use store::records;
-use store::users::{User, UserState};
+use store::users::User;
 use store::{Tx, ledger, posts};
 
 use crate::gazetteer::CountryCode;
@@ -77,7 +77,7 @@ pub fn find_by_user(tx: &mut Tx<'_>, user: UserId) -> Result<Option<AdsRecord>, 
 /// The user behind a publisher, if the account is public.
 fn find_public_user(tx: &mut Tx<'_>, id: i64) -> Result<Option<User>, Fault> {
     let user = store::users::find_by_id(tx, UserId::new(id))?;
-    Ok(user.filter(|user| user.state == UserState::Active && !user.protected))
+    Ok(user.filter(User::is_public))
 }
 
 /// Videos of a publisher in the last thirty days.

@@ -8,7 +8,7 @@ use store::Tx;
 use store::media::Media;
 use store::messages::{self, MessageEvent, MessageEventKind};
 use store::posts::{self, PageRange, Post, PostState};
-use store::users::{self, User, UserState};
+use store::users::{self, User};
 use store::{likes, lists, media};
 
 use crate::export::load_own_posts;
@@ -179,7 +179,7 @@ pub(super) fn load_accounts(
 }
 
 fn is_public_author(user: &User, post: &Post) -> bool {
-    user.id == post.author_id && user.state == UserState::Active && !user.protected
+    user.id == post.author_id && user.is_public()
 }
 
 pub(super) fn load_likes(
