@@ -4,6 +4,7 @@ use std::pin::Pin;
 
 use base::Error;
 use serde::Serialize;
+use store::row_changes::TableChanges;
 
 pub type WorldFuture<T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send>>;
 
@@ -59,31 +60,7 @@ pub struct SnapshotFacts {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SnapshotComparison {
     /// Only those that differ, in alphabetical order.
-    pub tables: Vec<TableDifference>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct TableDifference {
-    pub table: String,
-    pub added: u64,
-    pub removed: u64,
-    pub changed: u64,
-    /// The first rows.
-    pub rows: Vec<RowDifference>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct RowDifference {
-    /// `added`, `removed` or `changed`.
-    pub kind: &'static str,
-    pub columns: Vec<ColumnDifference>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ColumnDifference {
-    pub column: String,
-    pub before: Option<String>,
-    pub after: Option<String>,
+    pub tables: Vec<TableChanges>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -5,9 +5,10 @@ use std::path::Path;
 use base::Fault;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, Row};
+use serde::Serialize;
 
 /// The differences of one table.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TableChanges {
     pub table: String,
     pub added: u64,
@@ -17,7 +18,7 @@ pub struct TableChanges {
     pub rows: Vec<RowChange>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RowChange {
     /// `added`, `removed` or `changed`.
     pub kind: &'static str,
@@ -25,7 +26,7 @@ pub struct RowChange {
     pub columns: Vec<ColumnChange>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ColumnChange {
     pub column: String,
     pub before: Option<String>,

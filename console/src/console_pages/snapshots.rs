@@ -1,10 +1,11 @@
 //! `/console/snapshots`.
 
 use base::{Error, Refusal};
-use emulator::worlds::{RowDifference, SnapshotComparison, SnapshotFacts};
+use emulator::worlds::{SnapshotComparison, SnapshotFacts};
 use pages::console::{ComparedTable, ComparisonSection, ConsoleSnapshotsPage, SnapshotRow};
 use pages::{FormField, Notice};
 use portal::{BrowserVisit, PageExit, PageQuery, accept_form, portal_page, redirect_to, run_page};
+use store::row_changes::RowChange;
 use web::HttpReply;
 use web::endpoint::{BodySpec, Endpoint, HandlerFuture, Kind, Parameter};
 use web::request_context::RequestContext;
@@ -83,7 +84,7 @@ fn comparison_section(name: String, comparison: SnapshotComparison) -> Compariso
     ComparisonSection { name, tables: tables.collect() }
 }
 
-fn row_line(row: &RowDifference) -> String {
+fn row_line(row: &RowChange) -> String {
     let sign = match row.kind {
         "added" => '+',
         "removed" => '-',

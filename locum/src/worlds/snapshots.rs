@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base::{Error, Fault, Refusal};
-use emulator::worlds::{ColumnDifference, RowDifference, SnapshotComparison, SnapshotFacts, TableDifference};
+use emulator::worlds::{SnapshotComparison, SnapshotFacts};
 use serde::{Deserialize, Serialize};
 use store::Store;
-use store::row_changes::{self, TableChanges};
+use store::row_changes;
 
 use super::files::{WorldFiles, link_folder, remove_path};
 use super::names::check_snapshot_name;
@@ -219,7 +219,7 @@ impl WorldRegistry {
         let compare = move || row_changes::compare_databases(&before.database, &after, MAX_SHOWN_ROWS);
         let tables = run_blocking(compare).await?;
         drop(scratch);
-        Ok(SnapshotComparison { tables: tables.into_iter().map(table_difference).collect() })
+        Ok(SnapshotComparison { tables })
     }
 }
 
@@ -243,17 +243,4 @@ fn link_index(search: &network::search::PostSearch, own: &WorldFiles, index: &Pa
     fs::copy(own.search.join(OWNER_FILE), index.join(OWNER_FILE))
         .map_err(Fault::context("copying the search index"))?;
     Ok(())
-}
-
-fn table_difference(changes: TableChanges) -> TableDifference {
-    let TableChanges { table, added, removed, changed, rows } = changes;
-    let rows = rows.into_iter().map(|row| RowDifference {
-        kind: row.kind,
-        columns: row
-            .columns
-            .into_iter()
-            .map(|one| ColumnDifference { column: one.column, before: one.before, after: one.after })
-            .collect(),
-    });
-    TableDifference { table, added, removed, changed, rows: rows.collect() }
 }
