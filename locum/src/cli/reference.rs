@@ -18,13 +18,9 @@ pub(super) fn write_manual_pages(root: clap::Command, folder: &Path) -> Result<(
 }
 
 pub(super) fn print_config_reference(output: OutputOptions) {
-    if output.json {
-        let keys =
-            KEYS.iter().map(|key| json!({"name": key.name, "takes": key.expected_values(), "about": key.description}));
-        output.print_value(&keys.collect());
-    } else {
-        output.print_text(&config_reference());
-    }
+    let keys =
+        KEYS.iter().map(|key| json!({"name": key.name, "takes": key.expected_values(), "about": key.description}));
+    output.print_value_or_text(&keys.collect(), config_reference);
 }
 
 /// The table in `docs/configuration.md`.

@@ -29,6 +29,14 @@ impl OutputOptions {
         }
     }
 
+    pub(crate) fn print_value_or_text(self, value: &Value, text: impl FnOnce() -> String) {
+        if self.json {
+            self.print_value(value);
+        } else {
+            self.print_text(&text());
+        }
+    }
+
     pub(crate) fn print_text(self, text: &str) {
         if !self.quiet {
             print_line(text.trim_end());

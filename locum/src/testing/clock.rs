@@ -6,7 +6,7 @@ use clap::Subcommand;
 use http::Method;
 use serde_json::{Value, json};
 
-use super::call_control_api;
+use super::{call_control_api, text_of};
 use crate::arguments::GlobalArgs;
 use crate::command_error::CommandError;
 
@@ -49,22 +49,16 @@ pub(crate) fn run_clock_command(common: &GlobalArgs, command: &ClockCommand) -> 
         ClockCommand::Live => (Method::POST, "/clock/live", Some(json!({}))),
     };
     let value = call_control_api(common, method, path, body.as_ref())?;
-    let output = common.output_options();
-    if output.json {
-        output.print_value(&value);
-    } else {
-        output.print_text(&describe_answer(&value));
-    }
+    common.output_options().print_value_or_text(&value, || describe_answer(&value));
     Ok(())
 }
 
 fn describe_answer(answer: &Value) -> String {
-    let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let mut lines = format!("{}  (clock {})\n", text(answer, "now"), text(answer, "description"));
+    let mut lines = format!("{}  (clock {})\n", text_of(answer, "now"), text_of(answer, "description"));
     if let Some(report) = answer.get("report").filter(|report| report.get("from") != report.get("to")) {
         let number = |name: &str| report.get(name).and_then(Value::as_i64).unwrap_or(0);
         let (from, steps, events, ms) =
-            (text(report, "from"), number("steps"), number("events"), number("duration_ms"));
+            (text_of(report, "from"), number("steps"), number("events"), number("duration_ms"));
         let _infallible = writeln!(lines, "from {from} with {steps} stops, {events} events, in {ms} ms");
     }
     if let Some(report) = answer.get("report") {
@@ -78,7 +72,7 @@ fn describe_answer(answer: &Value) -> String {
     if let Some(due) = answer.get("due").and_then(Value::as_array).filter(|due| !due.is_empty()) {
         lines.push_str("due next:\n");
         for one in due {
-            let _infallible = writeln!(lines, "  {}  {}", text(one, "at"), text(one, "what"));
+            let _infallible = writeln!(lines, "  {}  {}", text_of(one, "at"), text_of(one, "what"));
         }
     }
     lines

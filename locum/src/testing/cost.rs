@@ -4,7 +4,7 @@ use clap::Args;
 use http::Method;
 use serde_json::Value;
 
-use super::call_control_api;
+use super::{call_control_api, text_of, write_query};
 use crate::arguments::GlobalArgs;
 use crate::command_error::CommandError;
 
@@ -25,35 +25,30 @@ pub(crate) fn run_cost_command(common: &GlobalArgs, args: &CostArgs) -> Result<(
         output.print_value(&cleared);
         return Ok(());
     }
-    let query = args.label.as_deref().map(|label| format!("?label={}", base::percent::encode(label)));
-    let costs = call_control_api(common, Method::GET, &format!("/costs{}", query.unwrap_or_default()), None)?;
+    let query = write_query(&[("label", args.label.as_deref())]);
+    let costs = call_control_api(common, Method::GET, &format!("/costs{query}"), None)?;
     if let Some(label) = args.label.as_deref().filter(|_| costs["runs"].as_array().is_none_or(Vec::is_empty)) {
         return Err(CommandError::Failed(format!(
             "--label {label}: no request had this label; `locum cost` lists runs"
         )));
     }
-    if output.json {
-        output.print_value(&costs);
-        return Ok(());
-    }
-    output.print_text(&render_costs(&costs));
+    output.print_value_or_text(&costs, || render_costs(&costs));
     Ok(())
 }
 
 fn render_costs(costs: &Value) -> String {
-    let text = |value: &Value, name: &str| value[name].as_str().unwrap_or_default().to_owned();
     let mut lines = Vec::new();
     for app in costs["apps"].as_array().into_iter().flatten() {
-        let (name, day) = (text(&app["app"], "name"), text(app, "day"));
-        lines.push(format!("{day} {name}: {} calls would have cost ${}", app["calls"], text(app, "total_usd")));
+        let (name, day) = (text_of(&app["app"], "name"), text_of(app, "day"));
+        lines.push(format!("{day} {name}: {} calls would have cost ${}", app["calls"], text_of(app, "total_usd")));
         lines.extend(price_lines(app));
     }
     for run in costs["runs"].as_array().into_iter().flatten() {
-        let label = text(run, "label");
+        let label = text_of(run, "label");
         lines.push(format!(
             "run {label}: {} calls; this run would have cost ${}",
             run["calls"],
-            text(run, "total_usd")
+            text_of(run, "total_usd")
         ));
         lines.extend(price_lines(run));
     }
@@ -61,7 +56,7 @@ fn render_costs(costs: &Value) -> String {
         return "no calls yet".to_owned();
     }
     let list = &costs["price_list"];
-    lines.push(format!("Prices of {} from {}.", text(list, "date"), text(list, "source")));
+    lines.push(format!("Prices of {} from {}.", text_of(list, "date"), text_of(list, "source")));
     lines.join("\n")
 }
 

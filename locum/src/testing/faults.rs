@@ -9,7 +9,7 @@ use emulator::faults::{
 use http::Method;
 use serde_json::{Map, Value, json};
 
-use super::call_control_api;
+use super::{call_control_api, segment, text_of};
 use crate::arguments::GlobalArgs;
 use crate::command_error::CommandError;
 
@@ -88,7 +88,6 @@ fn flags() -> impl Iterator<Item = (&'static str, &'static str, &'static str, &'
 }
 
 pub(crate) fn run_fault_command(common: &GlobalArgs, command: &FaultCommand) -> Result<(), CommandError> {
-    let output = common.output_options();
     let call = |method, path: &str, body: Option<&Value>| call_control_api(common, method, path, body);
     let (value, text) = match command {
         FaultCommand::Add(args) => {
@@ -109,7 +108,7 @@ pub(crate) fn run_fault_command(common: &GlobalArgs, command: &FaultCommand) -> 
             (rules, text)
         }
         FaultCommand::Rm { id } => {
-            let path = format!("/faults/{}", base::percent::encode(id));
+            let path = format!("/faults/{}", segment(id));
             (call(Method::DELETE, &path, None)?, format!("removed {id}"))
         }
         FaultCommand::Clear => {
@@ -122,11 +121,7 @@ pub(crate) fn run_fault_command(common: &GlobalArgs, command: &FaultCommand) -> 
             (effects.into(), describe_effects())
         }
     };
-    if output.json {
-        output.print_value(&value);
-    } else {
-        output.print_text(&text);
-    }
+    common.output_options().print_value_or_text(&value, || text);
     Ok(())
 }
 
@@ -153,13 +148,12 @@ fn describe_rules(rules: &Value) -> String {
 }
 
 fn describe_rule(rule: &Value) -> String {
-    let text = |name: &str| rule.get(name).and_then(Value::as_str).unwrap_or_default();
     let number = |name: &str| rule.get(name).and_then(Value::as_u64).unwrap_or_default();
     let effect = rule.pointer("/effect/name").and_then(Value::as_str).unwrap_or_default();
     let members = |name: &str| rule.get(name).and_then(Value::as_object).map(describe_members).unwrap_or_default();
     let ended = if rule.get("has_ended").and_then(Value::as_bool) == Some(true) { ", ended" } else { "" };
     let (matched, applied) = (number("matched"), number("applied"));
-    let parts = [text("id").to_owned(), effect.to_owned(), members("effect"), members("match")];
+    let parts = [text_of(rule, "id").to_owned(), effect.to_owned(), members("effect"), members("match")];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     format!("{}  (matched {matched}, applied {applied}{ended})", parts.join("  "))
 }

@@ -9,7 +9,7 @@ use clap::Args;
 use http::Method;
 use serde_json::{Value, json};
 
-use super::{call_control_api, find_server};
+use super::{call_control_api, find_server, segment, text_of, write_query};
 use crate::arguments::GlobalArgs;
 use crate::command::send_request;
 use crate::command_error::CommandError;
@@ -97,18 +97,16 @@ pub(crate) fn run_log_command(common: &GlobalArgs, args: &LogArgs) -> Result<Exi
 fn query(args: &LogArgs, more: &[(&str, String)]) -> Result<String, CommandError> {
     let since = args.since.as_deref().map(parse_since).transpose()?;
     let filters = [
-        ("status", args.status.clone()),
-        ("route", args.route.clone()),
-        ("app", args.app.clone()),
-        ("user", args.user.clone()),
-        ("label", args.label.clone()),
-        ("since", since),
-        ("text", args.text.clone()),
+        ("status", args.status.as_deref()),
+        ("route", args.route.as_deref()),
+        ("app", args.app.as_deref()),
+        ("user", args.user.as_deref()),
+        ("label", args.label.as_deref()),
+        ("since", since.as_deref()),
+        ("text", args.text.as_deref()),
     ];
-    let filters = filters.into_iter().filter_map(|(name, value)| value.map(|value| (name, value)));
-    let pairs = filters.chain(more.iter().map(|(name, value)| (*name, value.clone())));
-    let pairs: Vec<String> = pairs.map(|(name, value)| format!("{name}={}", base::percent::encode(&value))).collect();
-    Ok(if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) })
+    let more = more.iter().map(|(name, value)| (*name, Some(value.as_str())));
+    Ok(write_query(&filters.into_iter().chain(more).collect::<Vec<_>>()))
 }
 
 /// A duration is until now, by the system's clock.
@@ -151,25 +149,21 @@ fn costs_text(common: &GlobalArgs, label: Option<&str>) -> Result<String, Comman
     let runs = costs.get("runs").and_then(Value::as_array);
     let run = runs.into_iter().flatten().find(|run| label.is_some() && run["label"].as_str() == label);
     Ok(match run {
-        Some(run) => format!("This run would have cost ${}.", text(run, "total_usd")),
-        None => format!("Today's calls would have cost ${}.", text(&costs, "today_usd")),
+        Some(run) => format!("This run would have cost ${}.", text_of(run, "total_usd")),
+        None => format!("Today's calls would have cost ${}.", text_of(&costs, "today_usd")),
     })
 }
 
-fn text<'v>(value: &'v Value, name: &str) -> &'v str {
-    value.get(name).and_then(Value::as_str).unwrap_or_default()
-}
-
 fn request_line(request: &Value) -> String {
-    let time = text(request, "received_at");
+    let time = text_of(request, "received_at");
     let clock = time.split_once('T').map_or(time, |(_, clock)| clock.trim_end_matches('Z'));
     let mut line = format!(
         "{} {} {} {:>6} {} {}",
-        text(request, "id"),
+        text_of(request, "id"),
         clock,
         request["status"],
-        text(request, "method"),
-        text(request, "path"),
+        text_of(request, "method"),
+        text_of(request, "path"),
         request["duration_ms"].as_f64().map_or_else(String::new, |ms| format!("{ms:.1}ms")),
     );
     let user = request["username"].as_str().map(|name| format!("@{name}"));
@@ -204,13 +198,14 @@ fn follow_requests(common: &GlobalArgs, args: &LogArgs) -> Result<(), CommandErr
 
 fn show_request(common: &GlobalArgs, id: &str) -> Result<(), CommandError> {
     let request = load_request(common, id)?;
-    let output = common.output_options();
-    if output.json {
-        output.print_value(&request);
-        return Ok(());
-    }
-    let mut lines = vec![request_line(&request), format!("{} {}", text(&request, "operation"), text(&request, "url"))];
-    lines.push(format!("credentials {}, cost ${}", text(&request, "credential"), text(&request, "cost_usd")));
+    common.output_options().print_value_or_text(&request, || render_request(&request));
+    Ok(())
+}
+
+fn render_request(request: &Value) -> String {
+    let mut lines =
+        vec![request_line(request), format!("{} {}", text_of(request, "operation"), text_of(request, "url"))];
+    lines.push(format!("credentials {}, cost ${}", text_of(request, "credential"), text_of(request, "cost_usd")));
     for (name, title) in [("request", "Request"), ("response", "Response")] {
         lines.push(format!("\n{title}"));
         lines.extend(message_lines(&request[name]));
@@ -221,20 +216,24 @@ fn show_request(common: &GlobalArgs, id: &str) -> Result<(), CommandError> {
         lines.push("\nCaused".to_owned());
     }
     lines.extend(events.iter().map(|event| {
-        format!("event {} by {} on {}", text(event, "kind"), text(event, "actor_id"), text(event, "subject_id"))
+        format!(
+            "event {} by {} on {}",
+            text_of(event, "kind"),
+            text_of(event, "actor_id"),
+            text_of(event, "subject_id")
+        )
     }));
     lines.extend(deliveries.iter().map(|delivery| {
         let attempts = delivery["attempts"].as_array().map_or(0, Vec::len);
-        format!("delivery to {}: {}, {attempts} attempts", text(delivery, "webhook_url"), text(delivery, "state"))
+        format!("delivery to {}: {}, {attempts} attempts", text_of(delivery, "webhook_url"), text_of(delivery, "state"))
     }));
-    output.print_text(&lines.join("\n"));
-    Ok(())
+    lines.join("\n")
 }
 
 fn message_lines(message: &Value) -> Vec<String> {
     let headers = message["headers"].as_array().map(Vec::as_slice).unwrap_or_default();
     let mut lines: Vec<String> =
-        headers.iter().map(|header| format!("{}: {}", text(header, "name"), text(header, "value"))).collect();
+        headers.iter().map(|header| format!("{}: {}", text_of(header, "name"), text_of(header, "value"))).collect();
     match &message["body"] {
         Value::Null => {}
         Value::String(body) => lines.extend([String::new(), body.clone()]),
@@ -247,22 +246,17 @@ fn message_lines(message: &Value) -> Vec<String> {
 }
 
 fn load_request(common: &GlobalArgs, id: &str) -> Result<Value, CommandError> {
-    call_control_api(common, Method::GET, &format!("/requests/{}", base::percent::encode(id)), None)
+    call_control_api(common, Method::GET, &format!("/requests/{}", segment(id)), None)
 }
 
 fn print_curl(common: &GlobalArgs, id: &str) -> Result<(), CommandError> {
     let request = load_request(common, id)?;
-    let mut command = text(&request, "curl").to_owned();
+    let mut command = text_of(&request, "curl").to_owned();
     if let Some(user) = request["user_id"].as_str() {
         let variable = token_variable(common, user);
         command = command.replace("$LOCUM_USER_TOKEN", &format!("${variable}"));
     }
-    let output = common.output_options();
-    if output.json {
-        output.print_value(&json!({ "curl": command }));
-    } else {
-        output.print_text(&command);
-    }
+    common.output_options().print_value_or_text(&json!({ "curl": command }), || command.clone());
     Ok(())
 }
 
@@ -296,21 +290,17 @@ fn write_archive(common: &GlobalArgs, args: &LogArgs, path: &Path) -> Result<(),
 fn check_assertions(common: &GlobalArgs, assertions: &[String]) -> Result<ExitCode, CommandError> {
     let body = json!({ "checks": assertions });
     let outcome = call_control_api(common, Method::POST, "/assert", Some(&body))?;
-    let output = common.output_options();
-    if output.json {
-        output.print_value(&outcome);
-    } else {
-        for result in outcome["results"].as_array().into_iter().flatten() {
-            output.print_text(&result_text(result));
-        }
-    }
+    common.output_options().print_value_or_text(&outcome, || {
+        let results = outcome["results"].as_array().into_iter().flatten();
+        results.map(result_text).collect::<Vec<_>>().join("\n")
+    });
     Ok(if outcome["passed"] == true { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn result_text(result: &Value) -> String {
     let passed = result["passed"] == true;
     let verdict = if passed { "passed" } else { "FAILED" };
-    let mut lines = vec![format!("{verdict}: {} ({} requests match)", text(result, "check"), result["count"])];
+    let mut lines = vec![format!("{verdict}: {} ({} requests match)", text_of(result, "check"), result["count"])];
     if !passed {
         let near = result["near_misses"].as_array().into_iter().flatten().filter_map(Value::as_str);
         lines.extend(near.map(|request| format!("  other: {request}")));

@@ -109,6 +109,15 @@ fn write_query(pairs: &[(&str, Option<&str>)]) -> String {
     if given.is_empty() { String::new() } else { format!("?{}", given.join("&")) }
 }
 
+/// A name as part of a path.
+fn segment(name: &str) -> String {
+    base::percent::encode(name).into_owned()
+}
+
+fn text_of<'v>(value: &'v Value, key: &str) -> &'v str {
+    value.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
 /// Of a problem document: what each parameter's error says, or the detail.
 fn error_message(answer: &Value) -> Option<String> {
     let errors = answer.get("errors").and_then(Value::as_array);

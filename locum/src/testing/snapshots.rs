@@ -6,7 +6,7 @@ use clap::Subcommand;
 use http::Method;
 use serde_json::{Value, json};
 
-use super::call_control_api;
+use super::{call_control_api, segment, text_of, write_query};
 use crate::arguments::GlobalArgs;
 use crate::command_error::CommandError;
 
@@ -39,59 +39,43 @@ pub(crate) enum SnapshotCommand {
 }
 
 pub(crate) fn run_reset(common: &GlobalArgs) -> Result<(), CommandError> {
+    let output = common.output_options();
     let value = call_control_api(common, Method::POST, "/reset", None)?;
-    print(common, &value, || format!("returned to the seed in {}", duration(&value)));
+    output.print_value_or_text(&value, || format!("returned to the seed in {}", duration(&value)));
     Ok(())
 }
 
 pub(crate) fn run_snapshot_command(common: &GlobalArgs, command: &SnapshotCommand) -> Result<(), CommandError> {
+    let output = common.output_options();
     match command {
         SnapshotCommand::Save { name } => {
             let value = call_control_api(common, Method::POST, "/snapshots", Some(&json!({ "name": name })))?;
-            print(common, &value, || format!("saved {}", describe(&value)));
+            output.print_value_or_text(&value, || format!("saved {}", describe(&value)));
         }
         SnapshotCommand::Load { name } => {
             let value = call_control_api(common, Method::POST, &format!("/snapshots/{}/load", segment(name)), None)?;
-            print(common, &value, || format!("returned to {name} in {}", duration(&value)));
+            output.print_value_or_text(&value, || format!("returned to {name} in {}", duration(&value)));
         }
         SnapshotCommand::List => {
             let value = call_control_api(common, Method::GET, "/snapshots", None)?;
-            print(common, &value, || render_list(&value));
+            output.print_value_or_text(&value, || render_list(&value));
         }
         SnapshotCommand::Diff { name, other } => {
-            let query = other.as_ref().map_or_else(String::new, |other| format!("?with={}", segment(other)));
+            let query = write_query(&[("with", other.as_deref())]);
             let path = format!("/snapshots/{}/diff{query}", segment(name));
             let value = call_control_api(common, Method::GET, &path, None)?;
-            print(common, &value, || render_comparison(&value));
+            output.print_value_or_text(&value, || render_comparison(&value));
         }
         SnapshotCommand::Rm { name } => {
             let value = call_control_api(common, Method::DELETE, &format!("/snapshots/{}", segment(name)), None)?;
-            print(common, &value, || format!("removed {name}"));
+            output.print_value_or_text(&value, || format!("removed {name}"));
         }
     }
     Ok(())
 }
 
-pub(super) fn print(common: &GlobalArgs, value: &Value, text: impl FnOnce() -> String) {
-    let output = common.output_options();
-    if output.json {
-        output.print_value(value);
-    } else {
-        output.print_text(&text());
-    }
-}
-
-/// A name as part of a path or query.
-pub(super) fn segment(name: &str) -> String {
-    base::percent::encode(name).into_owned()
-}
-
 fn duration(value: &Value) -> String {
     format!("{:.0} ms", value.get("milliseconds").and_then(Value::as_f64).unwrap_or_default())
-}
-
-pub(super) fn text_of<'v>(value: &'v Value, key: &str) -> &'v str {
-    value.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
 fn describe(snapshot: &Value) -> String {

@@ -4,8 +4,7 @@ use clap::Subcommand;
 use http::Method;
 use serde_json::{Value, json};
 
-use super::call_control_api;
-use super::snapshots::{print, segment, text_of};
+use super::{call_control_api, segment, text_of};
 use crate::arguments::GlobalArgs;
 use crate::command_error::CommandError;
 use crate::dev::is_world_file;
@@ -35,24 +34,25 @@ pub(crate) enum WorldCommand {
 }
 
 pub(crate) fn run_world_command(common: &GlobalArgs, command: &WorldCommand) -> Result<(), CommandError> {
+    let output = common.output_options();
     match command {
         WorldCommand::Create { name, from } => {
             let from = if is_world_file(from) { absolute_path(from)? } else { from.clone() };
             let body = json!({ "name": name, "from": from });
             let value = call_control_api(common, Method::POST, "/worlds", Some(&body))?;
-            print(common, &value, || render_keys(&value));
+            output.print_value_or_text(&value, || render_keys(&value));
         }
         WorldCommand::List => {
             let value = call_control_api(common, Method::GET, "/worlds", None)?;
-            print(common, &value, || render_list(&value));
+            output.print_value_or_text(&value, || render_list(&value));
         }
         WorldCommand::Env { name } => {
             let value = call_control_api(common, Method::GET, &format!("/worlds/{}/keys", segment(name)), None)?;
-            print(common, &value, || render_keys(&value));
+            output.print_value_or_text(&value, || render_keys(&value));
         }
         WorldCommand::Rm { name } => {
             let value = call_control_api(common, Method::DELETE, &format!("/worlds/{}", segment(name)), None)?;
-            print(common, &value, || format!("removed {name}"));
+            output.print_value_or_text(&value, || format!("removed {name}"));
         }
     }
     Ok(())

@@ -17,11 +17,7 @@ pub(crate) fn explain_signature(
     let SignCommand::Explain(request) = &verb;
     let theirs = request.base_string.clone();
     let found = run_command(common, AdminCommand::Sign(verb), output)?;
-    if output.json {
-        output.print_value(&found);
-    } else {
-        output.print_text(&render_explanation(&found, theirs.as_deref()));
-    }
+    output.print_value_or_text(&found, || render_explanation(&found, theirs.as_deref()));
     Ok(())
 }
 

@@ -19,10 +19,7 @@ pub(crate) static VERSION_AND_COMMIT: LazyLock<String> = LazyLock::new(|| {
 });
 
 pub(crate) fn print_version(output: OutputOptions) {
-    if output.json {
-        let version = env!("CARGO_PKG_VERSION");
-        output.print_value(&json!({"version": version, "commit": COMMIT, "compat": COMPATIBLE_API_VERSION}));
-    } else {
-        output.print_text(&format!("locum {} (API {COMPATIBLE_API_VERSION})", *VERSION_AND_COMMIT));
-    }
+    let version = env!("CARGO_PKG_VERSION");
+    let value = json!({"version": version, "commit": COMMIT, "compat": COMPATIBLE_API_VERSION});
+    output.print_value_or_text(&value, || format!("locum {} (API {COMPATIBLE_API_VERSION})", *VERSION_AND_COMMIT));
 }
