@@ -62,6 +62,18 @@ impl From<Error> for CommandError {
     }
 }
 
+impl From<CommandError> for Fault {
+    fn from(error: CommandError) -> Self {
+        Self::new(error.message())
+    }
+}
+
+impl From<CommandError> for Error {
+    fn from(error: CommandError) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
 pub(crate) fn refusal_text(refusal: &Refusal) -> String {
     match refusal {
         Refusal::InvalidParameters(wrong) => {

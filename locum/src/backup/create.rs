@@ -15,7 +15,6 @@ use super::backup_writer::BackupWriter;
 use super::manifest::{self, BackupFile, BackupManifest};
 use super::prune::prune_backups;
 use super::{BackupLocation, BackupReader, ScratchFolder, SealedKeys, media_object, storage_fault};
-use crate::command_error::CommandError;
 use crate::instance::{self, Instance, InstanceManifest};
 
 /// Backups of one process take turns: they share the scratch folder.
@@ -110,7 +109,7 @@ impl<'a> BackupRun<'a> {
     ) -> Result<Self, Error> {
         let now = instance.store.context().clock.now();
         let manifest = new_manifest(instance, options, now).await?;
-        let (files, archive_name) = location.open().map_err(into_fault)?;
+        let (files, archive_name) = location.open()?;
         let (writer, earlier) = if let Some(name) = archive_name {
             let seconds = u64::try_from(now.seconds()).unwrap_or(0);
             let writer = files.start_write(&name).map_err(storage_fault)?;
@@ -121,7 +120,7 @@ impl<'a> BackupRun<'a> {
             (BackupWriter::Collection(files), earlier)
         };
         let report = BackupReport { backup: manifest.id.clone(), ..BackupReport::default() };
-        let media = instance.settings.open_media_files().map_err(into_fault)?;
+        let media = instance.settings.open_media_files()?;
         Ok(Self { instance, media, writer, earlier, manifest, names: HashSet::new(), report })
     }
 
@@ -218,7 +217,7 @@ async fn new_manifest(instance: &Instance, options: &BackupOptions, now: Time) -
     let record = record.ok_or_else(|| Fault::new("world.json is missing"))?;
     let migrations = Store::migration_status(settings.database_location()).await?;
     let sealed = options.passphrase.as_ref().map(|passphrase| {
-        let keys = instance::load_keys(settings).map_err(into_fault)?;
+        let keys = instance::load_keys(settings)?;
         SealedKeys::seal(&keys, passphrase)
     });
     Ok(BackupManifest {
@@ -263,11 +262,11 @@ async fn claim_collection(files: &FileStore, location: &BackupLocation, network:
 
 /// What the newest backup lists and is still there. Media files never change, so that name and size identify them.
 async fn list_earlier_media(location: &BackupLocation) -> Result<HashMap<String, BackupFile>, Error> {
-    let reader = BackupReader::open(location).map_err(into_fault)?;
+    let reader = BackupReader::open(location)?;
     let Some(newest) = reader.list_ids().await?.pop() else {
         return Ok(HashMap::new());
     };
-    let manifest = reader.read_manifest(&newest).await.map_err(into_fault)?;
+    let manifest = reader.read_manifest(&newest).await?;
     let mut listed = manifest.media_by_name();
     let mut found = HashMap::new();
     let mut objects = reader.files.list(Some(super::MEDIA_PREFIX)).map_err(storage_fault)?;
@@ -282,6 +281,3 @@ async fn list_earlier_media(location: &BackupLocation) -> Result<HashMap<String,
     Ok(found)
 }
 
-pub(super) fn into_fault(error: CommandError) -> Fault {
-    Fault::new(error.message())
-}

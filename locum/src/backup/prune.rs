@@ -5,12 +5,11 @@ use std::collections::HashSet;
 use base::{Error, Fault};
 use futures_util::TryStreamExt;
 
-use super::create::into_fault;
 use super::{BackupLocation, BackupManifest, BackupReader, media_object, storage_fault};
 
 /// Keeps the newest backups, and removes files that none of them lists. No backup may be made there meanwhile.
 pub(super) async fn prune_backups(location: &BackupLocation, keep: usize) -> Result<usize, Error> {
-    let reader = BackupReader::open(location).map_err(into_fault)?;
+    let reader = BackupReader::open(location)?;
     let ids = reader.list_ids().await?;
     let (old, kept) = ids.split_at(ids.len().saturating_sub(keep.max(1)));
     if old.is_empty() {
@@ -18,7 +17,7 @@ pub(super) async fn prune_backups(location: &BackupLocation, keep: usize) -> Res
     }
     let mut needed = HashSet::new();
     for id in kept {
-        let manifest = reader.read_manifest(id).await.map_err(into_fault)?;
+        let manifest = reader.read_manifest(id).await?;
         needed.extend(manifest.database.iter().map(|file| file.name.clone()));
         needed.extend(manifest.media.iter().map(|file| media_object(&file.name)));
     }

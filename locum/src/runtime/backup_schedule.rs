@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::{Error, Fault, Time, clock};
+use base::{Error, Time, clock};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
 use web::metrics::ServerMetrics;
@@ -60,7 +60,7 @@ impl BackupSchedule {
 
     /// Zero if a backup is due.
     async fn time_until_due(&self) -> Result<Duration, Error> {
-        let newest = self.newest_backup_time().await.map_err(|error| Fault::new(error.message()))?;
+        let newest = self.newest_backup_time().await?;
         let Some(newest) = newest else {
             return Ok(Duration::ZERO);
         };

@@ -16,7 +16,7 @@ use super::handler::release_request_lease;
 use super::names::{BUILT_IN_WORLDS, check_world_name};
 use super::registry::{MAX_WORLDS, WorldRegistry};
 use super::replace::{Continuation, local_files, mark_copy, read_manifest, run_blocking, stage_copy};
-use super::slot::{WorldOrigin, WorldSlot, close_world, into_error};
+use super::slot::{WorldOrigin, WorldSlot, close_world};
 use super::testing_tools::open_emulator;
 use super::{MAIN_WORLD, templates};
 use crate::command_error::CommandError;
@@ -131,7 +131,7 @@ impl WorldControl for WorldController {
     fn find_world_keys(&self, name: String) -> WorldFuture<WorldKeys> {
         self.run(|registry, _| async move {
             let slot = registry.find_or_refuse(&name)?;
-            let lines = EnvFile::load(&slot.folder).map_err(into_error)?;
+            let lines = EnvFile::load(&slot.folder)?;
             Ok(WorldKeys { name, variables: lines.variables() })
         })
     }
@@ -183,7 +183,7 @@ impl WorldRegistry {
     async fn stage(&self, slot: &Arc<WorldSlot>, files: WorldFiles) -> Result<(), Error> {
         let (slot, main) = (Arc::clone(slot), Arc::clone(&self.main));
         run_blocking(move || {
-            let keyring = instance::load_keyring(&main.settings, &base::Rng::Os, false).map_err(into_error)?;
+            let keyring = instance::load_keyring(&main.settings, &base::Rng::Os, false)?;
             stage_copy(&slot, &files, keyring).map(|_| ())
         })
         .await
@@ -205,7 +205,7 @@ impl WorldRegistry {
             let folder = if let Some(folder) = first {
                 folder
             } else {
-                let keyring = instance::load_keyring(&main.settings, &base::Rng::Os, false).map_err(into_error)?;
+                let keyring = instance::load_keyring(&main.settings, &base::Rng::Os, false)?;
                 let opened = templates::open_template(&main.settings, keyring, &from);
                 opened.map_err(|error| source_error(&from, &error))?
             };
@@ -241,7 +241,7 @@ impl WorldRegistry {
         let slot = self.new_slot(name, WorldOrigin { from: from.to_owned(), mark: Some(mark) });
         let (creating, main) = (Arc::clone(&slot), Arc::clone(&self.main));
         let lines = run_blocking(move || {
-            let keyring = instance::load_keyring(&main.settings, &base::Rng::Os, false).map_err(into_error)?;
+            let keyring = instance::load_keyring(&main.settings, &base::Rng::Os, false)?;
             let made = make_folder(&creating, &source, &main.listening.base_url, keyring);
             if made.is_err() {
                 remove_path(&creating.folder)?;

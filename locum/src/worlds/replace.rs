@@ -11,7 +11,7 @@ use store::{Store, StoreOptions};
 use super::credentials::{mark_credentials, marked_rng};
 use super::files::{REPLACED_FOLDER, STAGED_FOLDER, WorldFiles, remove_path};
 use super::registry::WorldRegistry;
-use super::slot::{StoreSeed, WorldSlot, close_world, into_error};
+use super::slot::{StoreSeed, WorldSlot, close_world};
 use crate::command_error::CommandError;
 use crate::dev::EnvFile;
 use crate::instance::{self, Instance, InstanceManifest, NoProgress};
@@ -43,13 +43,13 @@ impl WorldRegistry {
         let opening = Arc::clone(slot);
         let keyring = self.keyring()?;
         let opened = tokio::task::spawn_blocking(move || open_instance(&opening, keyring, seed));
-        let instance = opened.await.map_err(Fault::context("opening a world"))?.map_err(into_error)?;
+        let instance = opened.await.map_err(Fault::context("opening a world"))??;
         let world = ServedWorld::open(instance, &self.process, &slot.listening, slot.emulator.clone());
-        world.await.map_err(into_error)
+        Ok(world.await?)
     }
 
     fn keyring(&self) -> Result<base::encryption::Keyring, Error> {
-        instance::load_keyring(&self.main.settings, &base::Rng::Os, false).map_err(into_error)
+        Ok(instance::load_keyring(&self.main.settings, &base::Rng::Os, false)?)
     }
 
     /// Replaces a world by the files in its staged folder, which [`stage_copy`] made. Requests wait meanwhile; the files

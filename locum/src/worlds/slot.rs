@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock};
 use tokio::time::timeout;
 
-use crate::command_error::CommandError;
 use crate::config::ServerSettings;
 use crate::instance::write_private;
 use crate::runtime::{ListeningAddresses, ServedWorld};
@@ -156,8 +155,4 @@ pub(super) async fn close_world(world: Arc<ServedWorld>) -> Result<(), Fault> {
     world.stop().await;
     let closing = tokio::task::spawn_blocking(move || world.close_files());
     closing.await.map_err(Fault::context("closing a world"))
-}
-
-pub(super) fn into_error(error: CommandError) -> Error {
-    Fault::new(error.message()).into()
 }
