@@ -18,8 +18,8 @@ use crate::resources::scheduled_promoted_posts;
 const MAX_LATENESS_MS: i64 = 24 * 3600 * 1000;
 /// Publishing attempts when an internal error occurs.
 const MAX_ATTEMPTS: i64 = 3;
-/// The delay before the first retry; it doubles each time.
-const RETRY_DELAY_MS: i64 = 5000;
+/// The delay before a retry, for each attempt so far.
+const RETRY_DELAY_MS: i64 = 10_000;
 
 /// The scheduled post that is due first.
 pub fn due_scheduled_post(tx: &mut Tx<'_>) -> Result<Option<i64>, Fault> {
@@ -70,7 +70,7 @@ pub fn retry_or_fail(tx: &mut Tx<'_>, id: i64, why: &str) -> Result<(), Error> {
     if attempts >= MAX_ATTEMPTS {
         return finish_scheduled_post(&mut ctx, before, record, "FAILED");
     }
-    let at = ctx.now().ms().saturating_add(RETRY_DELAY_MS.saturating_mul(attempts.saturating_mul(2)));
+    let at = ctx.now().ms().saturating_add(RETRY_DELAY_MS.saturating_mul(attempts));
     record.set("due_at", at);
     ctx.save_record(&record)
 }

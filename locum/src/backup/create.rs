@@ -280,4 +280,3 @@ async fn list_earlier_media(location: &BackupLocation) -> Result<HashMap<String,
     }
     Ok(found)
 }
-
