@@ -7,24 +7,21 @@ use pages::{FormField, Notice};
 use portal::{BrowserVisit, PageExit, PageQuery, accept_form, portal_page, redirect_to, run_page};
 use store::row_changes::RowChange;
 use web::HttpReply;
-use web::endpoint::{BodySpec, Endpoint, HandlerFuture, Kind, Parameter};
+use web::endpoint::{BodySpec, Endpoint, HandlerFuture};
 use web::request_context::RequestContext;
+use web::text_members;
 
+use crate::refusal_message::refusal_message;
 use crate::world_control::world_control;
 
 const PATH: &str = "/console/snapshots";
-const TEXT: Kind = Kind::text(0, 2000);
 
 pub(super) static ENDPOINTS: &[Endpoint] = &[
     portal_page("consoleSnapshots", "GET", PATH).handler(show).summary("The snapshots of the world."),
     portal_page("consoleChangeSnapshots", "POST", PATH)
         .handler(submit)
         .summary("Saves a snapshot, returns to one or removes it.")
-        .body(BodySpec::Form(&[
-            Parameter::member("csrf", TEXT),
-            Parameter::member("name", TEXT),
-            Parameter::member("act", TEXT),
-        ])),
+        .body(BodySpec::Form(text_members! { 2000; csrf name act })),
 ];
 
 fn show(call: RequestContext) -> HandlerFuture {
@@ -38,7 +35,8 @@ fn show(call: RequestContext) -> HandlerFuture {
         if let Some(compared) = query.get("diff") {
             match world_control(&call)?.compare_snapshot(compared.to_owned(), None).await {
                 Ok(found) => page.comparison = Some(comparison_section(compared.to_owned(), found)),
-                Err(error) => page.problem = Some(refusal_sentence(error)?),
+                Err(Error::Refused(refusal)) => page.problem = Some(refusal_message(&refusal)),
+                Err(failed) => return Err(failed.into()),
             }
         }
         Ok(visit.render_page(&call, &page)?)
@@ -116,10 +114,11 @@ fn submit(call: RequestContext) -> HandlerFuture {
         };
         match done {
             Ok(()) => Ok(redirect_to(&format!("{PATH}?done={act}"))),
-            Err(error) => {
-                show_problem(&mut page, &act, name, refusal_sentence(error)?);
+            Err(Error::Refused(refusal)) => {
+                show_problem(&mut page, &act, name, refusal_message(&refusal));
                 Ok(HttpReply::status(visit.render_page(&call, &page)?, 400))
             }
+            Err(failed) => Err(failed.into()),
         }
     })
 }
@@ -129,17 +128,5 @@ fn show_problem(page: &mut ConsoleSnapshotsPage, act: &str, name: String, proble
         page.name = FormField::invalid(name, problem);
     } else {
         page.problem = Some(problem);
-    }
-}
-
-/// Our own failures are answered as such.
-pub(super) fn refusal_sentence(error: Error) -> Result<String, PageExit> {
-    match error {
-        Error::Refused(Refusal::Forbidden { detail, .. }) => Ok(detail.into_owned()),
-        Error::Refused(Refusal::InvalidParameters(wrong)) => {
-            let sentences: Vec<_> = wrong.into_iter().map(|wrong| wrong.message).collect();
-            Ok(sentences.join(" "))
-        }
-        other => Err(other.into()),
     }
 }

@@ -1,31 +1,27 @@
 //! `/console/worlds`.
 
-use base::Refusal;
+use base::{Error, Refusal};
 use emulator::worlds::{WorldFacts, WorldKeys};
 use pages::console::{ConsoleWorldsPage, WorldKeysSection, WorldRow};
 use pages::{FormField, Notice};
 use portal::{BrowserVisit, PageExit, PageQuery, accept_form, portal_page, redirect_to, run_page};
 use web::HttpReply;
-use web::endpoint::{BodySpec, Endpoint, HandlerFuture, Kind, Parameter};
+use web::endpoint::{BodySpec, Endpoint, HandlerFuture};
 use web::request_context::RequestContext;
+use web::text_members;
 
-use super::snapshots::refusal_sentence;
+use crate::refusal_message::refusal_message;
 use crate::world_control::world_control;
 
 const PATH: &str = "/console/worlds";
-const TEXT: Kind = Kind::text(0, 2000);
 const BUILT_IN: [&str; 3] = ["demo", "ads", "empty"];
 
 pub(super) static ENDPOINTS: &[Endpoint] = &[
     portal_page("consoleWorlds", "GET", PATH).handler(show).summary("The worlds of the server."),
-    portal_page("consoleChangeWorlds", "POST", PATH).handler(submit).summary("Creates or removes a world.").body(
-        BodySpec::Form(&[
-            Parameter::member("csrf", TEXT),
-            Parameter::member("name", TEXT),
-            Parameter::member("from", TEXT),
-            Parameter::member("act", TEXT),
-        ]),
-    ),
+    portal_page("consoleChangeWorlds", "POST", PATH)
+        .handler(submit)
+        .summary("Creates or removes a world.")
+        .body(BodySpec::Form(text_members! { 2000; csrf name from act })),
 ];
 
 fn show(call: RequestContext) -> HandlerFuture {
@@ -41,7 +37,8 @@ fn show(call: RequestContext) -> HandlerFuture {
         if let Some(named) = query.get("keys") {
             match world_control(&call)?.find_world_keys(named.to_owned()).await {
                 Ok(keys) => page.keys = Some(keys_section(keys)),
-                Err(error) => page.problem = Some(refusal_sentence(error)?),
+                Err(Error::Refused(refusal)) => page.problem = Some(refusal_message(&refusal)),
+                Err(failed) => return Err(failed.into()),
             }
         }
         Ok(visit.render_page(&call, &page)?)
@@ -87,15 +84,16 @@ fn submit(call: RequestContext) -> HandlerFuture {
         };
         match done {
             Ok(()) => Ok(redirect_to(&format!("{PATH}?done={act}"))),
-            Err(error) if act == "create" => {
-                page.name = FormField::invalid(name, refusal_sentence(error)?);
+            Err(Error::Refused(refusal)) if act == "create" => {
+                page.name = FormField::invalid(name, refusal_message(&refusal));
                 page.from = FormField::new(from);
                 Ok(HttpReply::status(visit.render_page(&call, &page)?, 400))
             }
-            Err(error) => {
-                page.problem = Some(refusal_sentence(error)?);
+            Err(Error::Refused(refusal)) => {
+                page.problem = Some(refusal_message(&refusal));
                 Ok(HttpReply::status(visit.render_page(&call, &page)?, 400))
             }
+            Err(failed) => Err(failed.into()),
         }
     })
 }
