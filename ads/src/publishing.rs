@@ -93,7 +93,7 @@ fn create_post(ctx: &mut AccountContext<'_, '_>, record: &AdsRecord, user: UserI
     let no = |why: &str| Error::from(AdsProblem::new("GENERIC_TWEET_ERROR", why));
     let at = record.int("scheduled_at").unwrap_or(0);
     if ctx.now().ms().saturating_sub(at) > MAX_LATENESS_MS {
-        return Err(no("It was due while nothing was published"));
+        return Err(no("It was due while the server was not publishing"));
     }
     let account = &ctx.account()?.record;
     let (gone, sandbox) = (account.deleted, account.flag("sandbox"));
@@ -101,7 +101,7 @@ fn create_post(ctx: &mut AccountContext<'_, '_>, record: &AdsRecord, user: UserI
         return Err(no("The account was deleted"));
     }
     if promotable_users::find_by_user(ctx, user)?.is_none() {
-        return Err(no("The user is not a promotable one of the account any longer"));
+        return Err(no("The user is no longer a promotable user of the account"));
     }
     if sandbox {
         // Sandbox posts are shown to nobody.

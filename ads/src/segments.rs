@@ -145,7 +145,7 @@ fn parse_segment(name: &'static str, value: &Value, depth: usize, leaves: &mut u
         return Err(wrong(name, value, "an object"));
     };
     if depth > MAX_DEPTH {
-        let message = format!("Segments lie within each other at most {MAX_DEPTH} deep");
+        let message = format!("Segments can be nested at most {MAX_DEPTH} levels deep");
         return Err(AdsProblem::new("REQUEST_TOO_COMPLEX", message));
     }
     let get = |name: &str| members.get(name).filter(|value| !value.is_null());

@@ -37,7 +37,7 @@ impl ClockOrder {
     pub fn parse_advance(by: &str) -> Result<Self, Refusal> {
         let span = parse_span(by).map(Self::Advance);
         span.ok_or_else(|| {
-            let message = format!("`{by}` is no span of time: give one such as 8d, 90s, 2h, 1d12h or 500ms");
+            let message = format!("`{by}` is not a span of time: give one such as 8d, 90s, 2h, 1d12h or 500ms");
             Refusal::invalid_parameter("by", by, message)
         })
     }

@@ -162,7 +162,7 @@ fn parse_criterion(item: &Value, default: CriterionOperator) -> Result<Targeting
     let kind = kind.to_ascii_uppercase();
     if problems.is_empty() {
         if !TARGETING_TYPES.contains(&kind.as_str()) {
-            let message = format!("\"{kind}\" is no type of criteria");
+            let message = format!("\"{kind}\" is not a type of criteria");
             problems.push(AdsProblem::invalid_parameter("targeting_type", kind.clone(), message));
         } else if value.chars().count() > 255 || value.contains('\0') {
             let message = "A value has at most 255 characters";

@@ -23,7 +23,7 @@ const MAX_WINDOW_MS: i64 = 7 * DAY_MS;
 pub(super) static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
     "searchAdsKeywordInsights",
     "/insights/keywords/search",
-    "How many posts hold keywords, and which terms come with them.",
+    "How many posts contain keywords, and which terms occur with them.",
     search_keyword_insights,
 )
 .requires_role(RequiredRole::Anyone)

@@ -19,7 +19,7 @@ const LOOKBACK_MS: i64 = 7 * 86_400_000;
 pub(super) static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
     "getAdsTargetingSuggestions",
     "targeting_suggestions",
-    "Keywords that come with keywords, or users who are followed by the same people as users.",
+    "Keywords that often occur together with given ones, or users who are followed by the same people as given ones.",
     list_suggestions,
 )
 .requires_role(RequiredRole::CampaignReader)

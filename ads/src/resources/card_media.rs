@@ -160,10 +160,10 @@ pub fn check_image(name: &str, media: &Media, frames: &[AspectRatio]) -> Result<
         return wrong(format!("{} is not an image", media.media_key));
     }
     if media.size > MAX_IMAGE_BYTES {
-        return wrong("An image of a card has 3 MB at most".to_owned());
+        return wrong("An image of a card must be at most 3 MB".to_owned());
     }
     if media.width > 0 && media.width < MIN_IMAGE_WIDTH {
-        return wrong(format!("An image of a card is {MIN_IMAGE_WIDTH} pixels wide at least"));
+        return wrong(format!("An image of a card must be at least {MIN_IMAGE_WIDTH} pixels wide"));
     }
     if !frames.iter().any(|frame| frame.matches_media(media)) {
         return wrong(format!("Expected an aspect ratio of {}", format_ratios(frames)));

@@ -69,7 +69,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
         "POST",
         "previewAdsDraftPost",
         "draft_<posts>/preview/{draft_post_id}",
-        "Tells the caller, in a notification of theirs, where to see what a draft looks like.",
+        "Sends the caller a notification with a link to a preview of the draft.",
         send_preview_notification,
     )
     .requires_role(RequiredRole::PostWriter)
@@ -87,11 +87,11 @@ fn send_preview_notification(
     let account = ctx.account()?.record.text("name").to_owned();
     let caller = ctx.caller.user;
     let caller = store::users::find_by_id(ctx.tx, caller)?.ok_or_else(|| {
-        let message = "The caller is not there any longer";
+        let message = "The caller no longer exists";
         Error::from(AdsProblem::new("USER_NOT_FOUND", message))
     })?;
     let path = SignedPreview::new(ctx, "DRAFT", draft.id, post_preview::DAY_MS)?.signed_path(&ctx.cursor_key);
-    let text = format!("A draft post of the advertising account {account} can be looked at.");
+    let text = format!("A draft post of the advertising account {account} is ready for preview.");
     network::notifications::notify_user(ctx.tx, caller.id, &text, &path)?;
     let message = format!("See @{}'s notifications to preview your draft post.", caller.username);
     Ok(OperationOutput { data_member: "message", ..OperationOutput::from_value(message.into()) })

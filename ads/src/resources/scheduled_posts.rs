@@ -82,7 +82,7 @@ const WINDOW_MINUTES: i64 = 7;
 fn validate_still_scheduled(_: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     let before = change.before.as_ref();
     if before.is_some_and(|before| before.text("scheduled_status") != "SCHEDULED") {
-        let message = "The post is not scheduled any longer";
+        let message = "The post is no longer scheduled";
         return Err(AdsProblem::new("ACTION_NOT_ALLOWED", message).into());
     }
     if change.verb == ResourceVerb::Delete {

@@ -69,7 +69,7 @@ fn validate_scheduled_post(ctx: &mut AccountContext<'_, '_>, change: &mut Record
         AdsProblem::invalid_parameter(name, id, message).with_code("INVALID_TWEET")
     };
     if !open {
-        return Err(wrong("is not scheduled any longer").into());
+        return Err(wrong("is no longer scheduled").into());
     }
     let item = ctx.require_record(&LINE_ITEM, change.record.int("line_item_id").unwrap_or(-1))?;
     if !compositions::suits_line_item(&post, &item) {

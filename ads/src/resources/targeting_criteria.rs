@@ -259,7 +259,7 @@ fn is_listed_type(kind: &str) -> bool {
 }
 
 fn unknown_value(kind: &str, value: &str) -> AdsProblem {
-    let message = format!("\"{value}\" is no value of {kind}");
+    let message = format!("\"{value}\" is not a value of {kind}");
     AdsProblem::invalid_parameter("targeting_value", value.to_owned(), message)
 }
 

@@ -75,7 +75,7 @@ fn validate_contact(change: &RecordChange) -> Result<(), AdsProblem> {
     for name in ["contact_phone", "contact_phone_extension"] {
         let number = record.text(name);
         if !number.chars().all(dials) {
-            let message = format!("\"{number}\" is no phone number");
+            let message = format!("\"{number}\" is not a phone number");
             return Err(AdsProblem::invalid_parameter(name, number, message));
         }
     }

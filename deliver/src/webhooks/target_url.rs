@@ -26,25 +26,25 @@ impl TargetUrl {
             return Err("The URL has more than 200 characters.");
         }
         if text.contains(|letter: char| letter.is_whitespace() || letter.is_control()) {
-            return Err("The URL has blanks in it.");
+            return Err("The URL contains spaces.");
         }
-        let url = Url::parse(text).map_err(|_| "The URL cannot be read.")?;
+        let url = Url::parse(text).map_err(|_| "This is not a valid URL.")?;
         match url.scheme() {
             "https" => {}
             "http" if targets.allow_http => {}
             _ => return Err("The URL must begin with https://."),
         }
         if !url.username().is_empty() || url.password().is_some() || text.contains('@') {
-            return Err("The URL must not hold a user name or a password.");
+            return Err("The URL must not contain a user name or a password.");
         }
         if url.fragment().is_some() {
-            return Err("The URL must not hold a fragment.");
+            return Err("The URL must not contain a fragment.");
         }
         if text.contains('\\') {
-            return Err("The URL cannot be read.");
+            return Err("This is not a valid URL.");
         }
         if !targets.allow_http && has_port(text) {
-            return Err("The URL must not hold a port.");
+            return Err("The URL must not contain a port.");
         }
         check_host(&url, text, targets)?;
         Ok(Self { url })
