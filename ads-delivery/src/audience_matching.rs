@@ -6,6 +6,7 @@ use ads::resources::audience_targeting;
 use ads::resources::custom_audiences::{CUSTOM_AUDIENCE, FLEXIBLE};
 use ads::segments;
 use ads_engine::AdsRecord;
+use base::time::DAY_MS;
 use base::{Error, Fault, Time};
 use serde_json::Value;
 use store::ads::audiences;
@@ -16,8 +17,7 @@ use crate::size_disclosure::{AudienceSize, SizeDisclosure};
 /// Users keyed, or members matched, in one transaction.
 const BATCH_SIZE: i64 = 500;
 /// Users inactive for longer do not count.
-const ACTIVE_WINDOW_MS: i64 = 90 * DAY;
-const DAY: i64 = 24 * 3_600_000;
+const ACTIVE_WINDOW_MS: i64 = 90 * DAY_MS;
 
 #[derive(Clone, Copy, Debug)]
 pub struct MatchingConfig {
@@ -112,7 +112,7 @@ pub fn save_measurement(
     record.set("processed", 1);
     if record.int("due_at") == measured.due_at {
         // Inactive users stop counting over time.
-        let later = tx.now().plus_ms(DAY);
+        let later = tx.now().plus_ms(DAY_MS);
         let next = measured.next_at.map_or(later, |next| next.min(later));
         record.set("due_at", next.ms().saturating_sub(plan.delay_ms).max(0));
     }
@@ -144,7 +144,7 @@ pub fn resolve_members(list: Option<&AdsRecord>, now: Time, find: MemberLookup<'
     }
     let segments = list.get("segments").unwrap_or(&Value::Null);
     let people = segments::resolve_segment(segments, &mut |id, days| {
-        let from = days.map_or(ever, |days| now.plus_ms(-days * DAY));
+        let from = days.map_or(ever, |days| now.plus_ms(-days * DAY_MS));
         find(id, (now, from))
     })?;
     if people.negated {

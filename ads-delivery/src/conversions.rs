@@ -10,6 +10,7 @@ use ads::resources::event_audiences;
 use ads::resources::line_items::LINE_ITEM;
 use ads_engine::{AdsRecord, CurrencyRates, RATE_ONE};
 use base::{Error, Fault, Time, UserId, sorted_distinct};
+use base::time::DAY_MS;
 use store::ads::audiences::{self, AudienceKey};
 use store::ledger::{
     self, AdConversion, AdEvent, AdEventKind, ConversionKind, ConversionPath, ConversionSource, Metric,
@@ -20,7 +21,6 @@ use crate::ledger::{LedgerEvent, record_conversions, records_by_ids};
 
 pub use click_ids::{CLICK_ID_PARAMETER, add_click_id, format_click_id, parse_click_id};
 
-const DAY_MS: i64 = 24 * 3_600_000;
 /// Clicks may follow their impression by this much.
 const ENGAGEMENT_WINDOW_MS: i64 = DAY_MS;
 /// Reported times often have only seconds.

@@ -14,6 +14,7 @@ use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
 use ads::resources::line_items::LINE_ITEM;
 use ads::resources::recommendations::RECOMMENDATION;
 use ads_engine::{AccountContext, AdsConfig, AdsRecord, ParsedParams, engine};
+use base::time::DAY_MS;
 use base::{Error, Fault, Time, UserId};
 use network::emails::EmailSite;
 use serde_json::Value;
@@ -23,9 +24,8 @@ use crate::emails;
 use crate::evaluator::Evaluator;
 
 /// A day in milliseconds.
-pub const DAY: i64 = 24 * 3_600_000;
 /// Open recommendations expire, and dismissed ones are not repeated, for this long.
-const RETENTION_MS: i64 = 14 * DAY;
+const RETENTION_MS: i64 = 14 * DAY_MS;
 /// Days of statistics examined.
 const LOOKBACK_DAYS: i64 = 7;
 const DAILY: &str = "daily_budget_amount_local_micro";
@@ -106,7 +106,7 @@ impl RecommendationEngine {
         if due && instrument.time("advise_at").is_none_or(|at| at > now) {
             return Ok(());
         }
-        instrument.set("advise_at", now.ms().saturating_add(DAY));
+        instrument.set("advise_at", now.ms().saturating_add(DAY_MS));
         ctx.save_record(&instrument)?;
         if let Some(new) = reconcile_recommendations(&mut ctx, id, &drafts.0)? {
             emails::queue_improvement_email(&mut ctx, &self.site, &new)?;

@@ -22,6 +22,7 @@ use ads::resources::promoted_posts;
 use ads::resources::servability;
 use ads_engine::{AccountContext, AccountTimeZone, AdsConfig, AdsRecord};
 use base::{Error, Fault, Time, UserId, sorted_distinct};
+use base::time::DAY_MS;
 use parking_lot::Mutex;
 use store::ledger::{self, AdEntity, AdEventKind, Placement, SimulatedPeriod};
 use store::{Tx, records};
@@ -38,7 +39,6 @@ use simulated_day::SimulatedDay;
 
 /// At most one group of viewers looks in a step.
 pub const STEP_MS: i64 = 600_000;
-const DAY_MS: i64 = 86_400_000;
 /// How often viewers look at a placement, relative to the others.
 const PLACEMENT_SHARES: [(Placement, i64); 12] = [
     (Placement::Timeline, 500),

@@ -13,7 +13,6 @@ use crate::resources::posts::{self, POST_TYPES, PostWithAccountRecord};
 use crate::resources::{accounts, promotable_users};
 
 pub const QUARTER_HOUR_MS: i64 = 15 * 60 * 1000;
-pub const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignedPreview {

@@ -5,6 +5,7 @@ use std::fmt::{self, Write as _};
 use crate::Time;
 use crate::clock::wall_time;
 use crate::id::EPOCH_MS;
+use crate::time::{DAY_MS, HOUR_MS, MINUTE_MS};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum ClockMode {
@@ -120,7 +121,7 @@ fn scale_ms(ms: i64, factor: f64) -> i64 {
     (ms as f64 * factor) as i64
 }
 
-const UNITS: [(&str, i64); 5] = [("d", 86_400_000), ("h", 3_600_000), ("ms", 1), ("m", 60_000), ("s", 1000)];
+const UNITS: [(&str, i64); 5] = [("d", DAY_MS), ("h", HOUR_MS), ("ms", 1), ("m", MINUTE_MS), ("s", 1000)];
 
 /// Parses `8d`, `90s`, `2h`, `1d12h` or `500ms`: whole numbers with units, each unit once, the largest first. In
 /// milliseconds.

@@ -6,7 +6,10 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(i64);
 
-const SECONDS_PER_DAY: i64 = 86_400;
+pub const MINUTE_MS: i64 = 60_000;
+pub const HOUR_MS: i64 = 60 * MINUTE_MS;
+pub const DAY_MS: i64 = 24 * HOUR_MS;
+const SECONDS_PER_DAY: i64 = DAY_MS / 1000;
 
 impl Time {
     pub const fn from_ms(ms: i64) -> Self {
@@ -39,7 +42,7 @@ impl Time {
         let zone_at = rest.find(['Z', 'z', '+', '-'])?;
         let (clock, zone) = rest.split_at_checked(zone_at)?;
         let ms = parse_clock(clock)?.checked_sub(parse_zone(zone)?)?;
-        let total = days.checked_mul(SECONDS_PER_DAY * 1000)?.checked_add(ms)?;
+        let total = days.checked_mul(DAY_MS)?.checked_add(ms)?;
         (total >= 0).then_some(Self(total))
     }
 

@@ -4,9 +4,7 @@ use jiff::Timestamp;
 use jiff::tz::{self, TimeZone};
 
 use crate::Time;
-
-const HOUR: i64 = 3_600_000;
-const DAY: i64 = 86_400_000;
+use crate::time::{DAY_MS, HOUR_MS};
 
 /// Of the names that are offered: the continents and oceans of the IANA database, without its other aliases.
 const REGIONS: [&str; 10] =
@@ -53,7 +51,7 @@ impl AccountTimeZone {
 
     /// The offset of its full hours from those of UTC, in milliseconds.
     pub fn hour_shift_ms(&self, at: Time) -> i64 {
-        (-self.utc_offset_ms(at)).rem_euclid(HOUR)
+        (-self.utc_offset_ms(at)).rem_euclid(HOUR_MS)
     }
 
     /// The start of the day that contains a moment, and of the next day.
@@ -67,13 +65,13 @@ impl AccountTimeZone {
             return (Time::from_ms(from.as_millisecond()), Time::from_ms(to));
         }
         // Beyond the calendar's end every day is UTC's.
-        let from = at.ms().div_euclid(DAY) * DAY;
-        (Time::from_ms(from), Time::from_ms(from + DAY))
+        let from = at.ms().div_euclid(DAY_MS) * DAY_MS;
+        (Time::from_ms(from), Time::from_ms(from + DAY_MS))
     }
 
     /// The start of the week, on a Monday, that contains a moment.
     pub fn week_start(&self, at: Time) -> Time {
-        let days = (at.ms() + self.utc_offset_ms(at)).div_euclid(DAY);
+        let days = (at.ms() + self.utc_offset_ms(at)).div_euclid(DAY_MS);
         // The epoch was a Thursday.
         let passed = (days + 3).rem_euclid(7);
         (0..passed).fold(self.day_bounds(at).0, |day, _| self.day_bounds(day.plus_ms(-1)).0)
@@ -132,7 +130,7 @@ impl AccountTimeZone {
 
 #[cfg(test)]
 mod tests {
-    use super::{AccountTimeZone, HOUR};
+    use super::{AccountTimeZone, HOUR_MS};
     use crate::Time;
 
     #[test]
@@ -142,10 +140,10 @@ mod tests {
         let (from, to) = zone.day_bounds(time("2026-03-08T20:00:00Z"));
         // The day on which clocks are set forward has 23 hours.
         assert_eq!(from, time("2026-03-08T08:00:00Z"));
-        assert_eq!(to.ms() - from.ms(), 23 * HOUR);
+        assert_eq!(to.ms() - from.ms(), 23 * HOUR_MS);
         assert_eq!(zone.hour_shift_ms(from), 0);
         let zone = AccountTimeZone::from_name("Asia/Kolkata");
-        assert_eq!(zone.hour_shift_ms(from), HOUR / 2);
+        assert_eq!(zone.hour_shift_ms(from), HOUR_MS / 2);
         assert_eq!(zone.midnight_of_date("2026-03-08"), Some(time("2026-03-07T18:30:00Z")));
         assert!(!AccountTimeZone::is_known("Nowhere/At_All"));
         assert_eq!(AccountTimeZone::from_name("Nowhere/At_All").utc_offset_ms(from), 0);

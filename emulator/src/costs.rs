@@ -5,12 +5,12 @@ mod resources;
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
+use base::time::DAY_MS;
 use base::{AppId, Time};
 use parking_lot::Mutex;
 
 pub use price_list::{Price, PriceList, PriceUnit};
 
-const DAY_MS: i64 = 24 * 3600 * 1000;
 /// Days of one app, and runs, that are remembered.
 const MAX_LEDGERS: usize = 1_000;
 /// Resources that are recognized again; above, each read is charged.

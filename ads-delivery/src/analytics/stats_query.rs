@@ -13,6 +13,7 @@ use ads_engine::engine::ensure_valid_params;
 use ads_engine::field_kind::{format_time, parse_time};
 use ads_engine::{AccountContext, AccountTimeZone, AdsRole, IdFormat, Kind, ParsedParams, Resource, parse_record_id};
 use base::refusal::AdsProblem;
+use base::time::{DAY_MS, HOUR_MS};
 use base::{Error, Time, Vocabulary, VocabularyWord};
 use serde_json::{Map, Value, json};
 use store::ledger::{AdEntity, Placement, ReportSegment};
@@ -41,8 +42,6 @@ pub(super) const GROUPS: &[&str] = &[
 pub(super) const PLACEMENTS: &[&str] = &["ALL_ON_TWITTER", "PUBLISHER_NETWORK", "SPOTLIGHT", "TREND"];
 pub(super) const SEGMENTS: &[&str] = &["AGE", "CONVERSION_TAGS", "GENDER", "METROS", "PLATFORMS"];
 
-pub(super) const HOUR: i64 = 3_600_000;
-pub(super) const DAY: i64 = 86_400_000;
 const MAX_SEGMENTED_DAYS: i64 = 45;
 
 #[derive(Clone, Debug)]
@@ -157,8 +156,8 @@ impl StatsQuery {
             [from, to] => to.ms() - from.ms(),
             _ => 0,
         });
-        let first = lengths.next().unwrap_or(HOUR);
-        if lengths.all(|length| length == first) { first.max(1) } else { HOUR / 2 }
+        let first = lengths.next().unwrap_or(HOUR_MS);
+        if lengths.all(|length| length == first) { first.max(1) } else { HOUR_MS / 2 }
     }
 
     /// The bucket of the interval with this number.
@@ -285,7 +284,7 @@ pub(super) fn bucket_bounds(
     }
     let offset = zone.utc_offset_ms(ctx.now());
     for (name, at) in [("start_time", from), ("end_time", to)] {
-        if (at.ms() + offset).rem_euclid(DAY) != 0 {
+        if (at.ms() + offset).rem_euclid(DAY_MS) != 0 {
             let shown = format_time(at);
             let message = format!("Expected a time at midnight of the account's time zone, got \"{shown}\" for {name}");
             return Err(AdsProblem::invalid_parameter(name, shown, message).into());
@@ -306,8 +305,8 @@ fn calendar_bounds(zone: &AccountTimeZone, (from, to): (Time, Time)) -> Option<V
 
 fn equal_bounds(granularity: &str, (from, to): (Time, Time)) -> Vec<Time> {
     let length = match granularity {
-        "HOUR" => HOUR,
-        "DAY" => DAY,
+        "HOUR" => HOUR_MS,
+        "DAY" => DAY_MS,
         _ => (to.ms() - from.ms()).max(1),
     };
     let count = ((to.ms() - from.ms()) / length).max(1);
@@ -322,7 +321,7 @@ fn time_window_too_long(days: i64) -> AdsProblem {
 /// In hours, and by the clocks of the zone: a window in which these are set back has an hour more.
 fn is_longer_than(zone: &AccountTimeZone, (from, to): (Time, Time), days: i64) -> bool {
     let local = |at: Time| at.ms() + zone.utc_offset_ms(at);
-    (to.ms() - from.ms()).min(local(to) - local(from)) > days * DAY
+    (to.ms() - from.ms()).min(local(to) - local(from)) > days * DAY_MS
 }
 
 /// Parses `start_time` and `end_time`: whole hours in the account's time zone, at most this many days apart.
@@ -344,7 +343,7 @@ pub(super) fn parse_time_window(
                 problems.push(wrong(message));
                 None
             }
-            Some(at) if (at.ms() - zone.hour_shift_ms(at)).rem_euclid(HOUR) != 0 => {
+            Some(at) if (at.ms() - zone.hour_shift_ms(at)).rem_euclid(HOUR_MS) != 0 => {
                 let message = format!("Expected {name} expressed in whole hours, got \"{text}\"");
                 problems.push(wrong(message));
                 None
@@ -410,7 +409,7 @@ fn parse_post_ids(ctx: &mut AccountContext<'_, '_>, texts: &[String]) -> Result<
 mod tests {
     use ads_engine::AccountTimeZone;
 
-    use super::{HOUR, calendar_bounds, is_longer_than};
+    use super::{HOUR_MS, calendar_bounds, is_longer_than};
 
     #[test]
     fn days_across_clock_changes_begin_at_midnight() {
@@ -436,8 +435,8 @@ mod tests {
             assert!(lengths.contains(&minutes), "{name}: {lengths:?}");
             assert_eq!((bounds[0], bounds[5]), window);
             assert!(!is_longer_than(&zone, window, 5), "{name}");
-            assert_eq!(calendar_bounds(&zone, (window.0.plus_ms(HOUR), window.1)), None);
-            assert!(is_longer_than(&zone, (window.0, window.1.plus_ms(2 * HOUR)), 5));
+            assert_eq!(calendar_bounds(&zone, (window.0.plus_ms(HOUR_MS), window.1)), None);
+            assert!(is_longer_than(&zone, (window.0, window.1.plus_ms(2 * HOUR_MS)), 5));
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use ads::resources::do_not_reach_lists::find_list_id;
 use base::{Error, Fault, Time, UserId, sorted_distinct};
+use base::time::DAY_MS;
 use store::Tx;
 use store::ads::{audiences, viewers};
 
@@ -10,7 +11,6 @@ use super::set_cache::UserSetKey;
 use super::sources::MEMBERS_MS;
 use super::{Evaluator, UserSet};
 
-const DAY_MS: i64 = 86_400_000;
 /// A user counts as active for this long after the last activity.
 const ACTIVE_MS: i64 = 90 * DAY_MS;
 /// How long a set kept up to date from the event log is cached.

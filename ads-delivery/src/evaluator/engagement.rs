@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use ads::option_catalog::{self, CatalogOption};
+use base::time::DAY_MS;
 use base::{Error, PostId, UserId};
 use network::keywords;
 use query::words::hash_words;
@@ -13,7 +14,6 @@ use store::{Tx, posts};
 use super::set_cache::UserSetKey;
 use super::{Evaluator, UserSet};
 
-const DAY_MS: i64 = 86_400_000;
 /// How long results are cached.
 const CACHE_MS: i64 = 600_000;
 /// The age of posts searched for keywords.

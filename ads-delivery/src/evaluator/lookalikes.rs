@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use base::Error;
+use base::time::DAY_MS;
 use store::Tx;
 use store::ads::viewers;
 
@@ -10,7 +11,6 @@ use super::criteria::TargetingCriterion;
 use super::set_cache::UserSetKey;
 use super::{Evaluator, UserSet};
 
-const DAY_MS: i64 = 86_400_000;
 /// The maximum number of seed users sampled.
 const MAX_SEEDS: usize = 5_000;
 /// The accounts used for the comparison, most distinctive first.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use ads::audience_schedule;
 use ads::resources::line_items::LINE_ITEM;
 use ads_engine::IdFormat;
+use base::time::DAY_MS;
 use base::{Error, UserId};
 use store::ads::{audiences, viewers};
 use store::ledger::{self, AdEventKind};
@@ -21,7 +22,6 @@ pub(super) const MEMBERS_MS: i64 = 5_000;
 
 /// How long ad viewers are cached.
 const LEDGER_MS: i64 = 60_000;
-const DAY_MS: i64 = 86_400_000;
 /// How long an impression counts.
 const SEEN_DAYS: i64 = 30;
 /// How long an engagement counts.

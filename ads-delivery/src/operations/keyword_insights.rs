@@ -9,6 +9,7 @@ use ads_engine::{
     AccountContext, AdsRateClass, CustomOperation, FieldSpec, Kind, OperationOutput, ParsedParams, RequiredRole,
 };
 use base::refusal::AdsProblem;
+use base::time::{DAY_MS, HOUR_MS};
 use base::{Error, Refusal, Time};
 use network::insights::{self, InsightsCountry, InsightsQuery};
 use network::keywords::is_valid_keyword;
@@ -16,8 +17,6 @@ use serde_json::json;
 
 /// Includes negative keywords.
 const MAX_KEYWORDS: usize = 10;
-const HOUR_MS: i64 = 3_600_000;
-const DAY_MS: i64 = 24 * HOUR_MS;
 const MAX_WINDOW_MS: i64 = 7 * DAY_MS;
 
 pub(super) static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(

@@ -6,6 +6,7 @@ use ads::option_catalog;
 use ads::resources::servability;
 use ads::resources::targeting_criteria::TARGETING_CRITERION;
 use ads_engine::{AccountContext, AdsRecord};
+use base::time::{DAY_MS, HOUR_MS};
 use base::{Error, Time};
 use network::insights::InsightsQuery;
 use network::keywords::is_valid_keyword;
@@ -14,18 +15,17 @@ use store::ads as changes;
 use store::ledger::{self, AdEntity};
 
 use super::change_tree::{change_node, unchanged_node};
-use super::{CampaignTree, DAILY, DAY, LOOKBACK_DAYS, RecommendationDraft, TOTAL};
+use super::{CampaignTree, DAILY, LOOKBACK_DAYS, RecommendationDraft, TOTAL};
 use crate::evaluator::{CriterionOperator, Evaluator, TargetedAudience, TargetingCriterion, is_primary_type};
 
 /// A line item must have run this long to be examined.
-const MIN_RUNTIME_MS: i64 = 3 * DAY;
-const HOUR: i64 = 3_600_000;
+const MIN_RUNTIME_MS: i64 = 3 * DAY_MS;
 /// Spending below this percentage of the budget counts as low.
 const LOW_SPEND_PERCENT: i128 = 30;
 /// The maximum number of keywords used and suggested.
 const MAX_KEYWORDS: usize = 10;
 /// The age of posts searched for related keywords.
-const POST_LOOKBACK_MS: i64 = 7 * DAY;
+const POST_LOOKBACK_MS: i64 = 7 * DAY_MS;
 /// History entries read per entity.
 const MAX_CHANGES: i64 = 100;
 
@@ -135,10 +135,10 @@ fn spent_and_available(
 ) -> Result<(i64, i64), Error> {
     let now = ctx.now();
     let started = item.int("start_time").unwrap_or(0).max(item.created_at.ms());
-    let days = ((now.ms() - started) / DAY).clamp(1, LOOKBACK_DAYS);
+    let days = ((now.ms() - started) / DAY_MS).clamp(1, LOOKBACK_DAYS);
     let own = item.get(DAILY).is_some() || item.get(TOTAL).is_some();
     let (entity, values) = if own { (AdEntity::LineItem, item) } else { (AdEntity::Campaign, campaign) };
-    let from = (now.ms() - days * DAY).div_euclid(HOUR) * HOUR;
+    let from = (now.ms() - days * DAY_MS).div_euclid(HOUR_MS) * HOUR_MS;
     let span = (Time::from_ms(from), now.plus_ms(1));
     let spent = ledger::spend_between(ctx.tx, entity, &[values.id], span)?;
     let spent = spent.first().map_or(0, |(_, spent)| *spent);
@@ -146,7 +146,7 @@ fn spent_and_available(
     // A total budget covers the whole flight; without an end it may be spent at once.
     let total = values.int(TOTAL).map(|total| match item.int("end_time") {
         Some(end) if end > started => {
-            let part = i128::from(total) * i128::from(days * DAY) / i128::from(end - started);
+            let part = i128::from(total) * i128::from(days * DAY_MS) / i128::from(end - started);
             i64::try_from(part).unwrap_or(total).min(total)
         }
         _ => total,

@@ -5,11 +5,12 @@ use std::collections::HashMap;
 use ads::resources::bidding_rules::bid_bounds;
 use ads_engine::{AccountContext, AdsRecord};
 use base::Error;
+use base::time::DAY_MS;
 use serde_json::json;
 use store::ledger::{self, AdEntity, MetricSums};
 
 use super::change_tree::{change_node, unchanged_node};
-use super::{CampaignTree, DAILY, DAY, LOOKBACK_DAYS, RecommendationDraft, TOTAL};
+use super::{CampaignTree, DAILY, LOOKBACK_DAYS, RecommendationDraft, TOTAL};
 use crate::serving;
 
 const BID: &str = "bid_amount_local_micro";
@@ -32,7 +33,7 @@ pub(super) fn find_low_bids(
         .filter(|(_, item)| active(item) && item.text("bid_strategy") == "MAX")
         .collect();
     let ids: Vec<i64> = pairs.iter().map(|(_, item)| item.id).collect();
-    let since = ctx.now().plus_ms(-LOOKBACK_DAYS * DAY);
+    let since = ctx.now().plus_ms(-LOOKBACK_DAYS * DAY_MS);
     let contests = ledger::load_auction_statistics(ctx.tx, &ids, since)?;
     let sums: HashMap<i64, MetricSums> = ledger::total_sums_by_entity(ctx.tx, AdEntity::LineItem, &ids)?
         .into_iter()

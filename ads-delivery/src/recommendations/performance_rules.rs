@@ -6,25 +6,25 @@ use ads::resources::bidding_rules::bid_bounds;
 use ads::resources::promotable_users;
 use ads::resources::promoted_posts::{PROMOTED_POST, require_promotable, suits_line_item};
 use ads_engine::{AccountContext, AccountTimeZone, AdsRecord};
+use base::time::{DAY_MS, HOUR_MS};
 use base::{Error, PostId, Time, UserId};
 use serde_json::{Value, json};
 use store::ledger::{self, AdEntity, Metric, MetricSums, Placement};
 use store::posts::{self, PageRange, Post};
 
 use super::change_tree::{change_node, unchanged_node};
-use super::{CampaignTree, DAILY, DAY, LOOKBACK_DAYS, RecommendationDraft, TOTAL};
+use super::{CampaignTree, DAILY, LOOKBACK_DAYS, RecommendationDraft, TOTAL};
 
-const HOUR: i64 = 3_600_000;
 /// A budget is small if it was exhausted early on this many days.
 const MIN_EARLY_DAYS: i64 = 3;
 /// Early means before 14:00.
-const EARLY_CUTOFF_BEFORE_MIDNIGHT_MS: i64 = 10 * HOUR;
+const EARLY_CUTOFF_BEFORE_MIDNIGHT_MS: i64 = 10 * HOUR_MS;
 /// A rate from fewer impressions is not significant.
 const MIN_IMPRESSIONS: i64 = 100;
 /// The first and the last period of a creative that are compared.
-const FRESH_PERIOD_MS: i64 = 3 * DAY;
+const FRESH_PERIOD_MS: i64 = 3 * DAY_MS;
 /// A line item without creatives is reported after this time.
-const IDLE_PERIOD_MS: i64 = 2 * DAY;
+const IDLE_PERIOD_MS: i64 = 2 * DAY_MS;
 /// Posts of an author examined.
 const MAX_POSTS: i64 = 100;
 
@@ -114,7 +114,7 @@ pub(super) fn find_tired_creatives(
         }
     }
     let ids: Vec<i64> = all.iter().map(|one| one.promoted.id).collect();
-    let week = load_engagement_rates(ctx, &ids, (now.plus_ms(-LOOKBACK_DAYS * DAY), now))?;
+    let week = load_engagement_rates(ctx, &ids, (now.plus_ms(-LOOKBACK_DAYS * DAY_MS), now))?;
     let lately = load_engagement_rates(ctx, &ids, (now.plus_ms(-FRESH_PERIOD_MS), now))?;
     let mut found = Vec::new();
     for one in &all {

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use ads_engine::{AccountContext, AdsConfig, AdsRecord};
+use base::time::DAY_MS;
 use base::{Error, Time};
 use store::Tx;
 use store::ledger::{self, AdEntity, AuctionBid};
@@ -69,7 +70,6 @@ impl Competition {
     }
 }
 
-const DAY: i64 = 86_400_000;
 /// Losers sampled to estimate the winning bid; each represents those left out.
 const MAX_SAMPLED_LOSERS: usize = 8;
 
@@ -260,7 +260,7 @@ pub(crate) fn load_frequency_history<'r>(
     let Some(days) = items.filter_map(frequency_cap).map(|(_, days)| days).max() else {
         return Ok(FrequencyHistory::new());
     };
-    let since = now.plus_ms(-days * DAY);
+    let since = now.plus_ms(-days * DAY_MS);
     let mut history = FrequencyHistory::new();
     for (item, at) in ledger::list_line_item_impressions(tx, viewer, since)? {
         history.entry(item).or_default().push(at);
@@ -278,7 +278,7 @@ pub(crate) fn is_capped(item: &AdsRecord, history: &FrequencyHistory, now: Time)
     let Some((most, days)) = frequency_cap(item) else {
         return false;
     };
-    let since = now.plus_ms(1 - days * DAY);
+    let since = now.plus_ms(1 - days * DAY_MS);
     let times = history.get(&item.id).map_or(0, |times| times.iter().filter(|at| (since..=now).contains(*at)).count());
     i64::try_from(times).unwrap_or(i64::MAX) >= most
 }

@@ -11,6 +11,7 @@ use ads::resources::line_items::LINE_ITEM;
 use ads::resources::servability::{self, DeliveryResources};
 use ads_engine::{AccountContext, AccountTimeZone, AdsConfig, AdsRecord};
 use base::{Error, Time, sorted_distinct};
+use base::time::{DAY_MS, HOUR_MS};
 use store::ledger::{self, AdEntity, AdEvent, Metric, MetricSums, Placement};
 use store::{Tx, records};
 
@@ -231,10 +232,9 @@ fn pace_allowance(
     now: Time,
     day: (Time, Time),
 ) -> Option<i64> {
-    const HOUR: i64 = 3_600_000;
     let allowed = |budget: i64, from: i64, to: i64| {
         let whole = i128::from((to - from).max(1));
-        let passed = i128::from((now.ms() - from + HOUR).clamp(1, (to - from).max(1)));
+        let passed = i128::from((now.ms() - from + HOUR_MS).clamp(1, (to - from).max(1)));
         i64::try_from(i128::from(budget) * passed / whole).unwrap_or(i64::MAX)
     };
     if let Some(daily) = limits.daily {
@@ -292,7 +292,7 @@ fn effective_bid(item: &AdsRecord, remaining: Option<i64>, sums: &MetricSums, no
     };
     // The average number per day; at first a thousand.
     let age = (now.ms() - item.int("start_time").unwrap_or(now.ms())).max(0);
-    let days = age / 86_400_000 + 1;
+    let days = age / DAY_MS + 1;
     let daily = (sums.get(paid_metric(item)) / days).max(1000);
     let remaining_ms = (day.1.ms() - now.ms()).max(3_600_000);
     let expected = (daily.saturating_mul(remaining_ms / 60_000) / (24 * 60)).max(1);

@@ -8,6 +8,7 @@ use ads_engine::{
     RequiredRole, cursor, parse_record_id,
 };
 use base::refusal::AdsProblem;
+use base::time::HOUR_MS;
 use base::{Error, Time, VocabularyWord};
 use serde_json::{Value, json};
 use store::ads::{self, AdsChangeQuery};
@@ -22,7 +23,6 @@ const ENTITIES: &[VocabularyWord] = &[
     VocabularyWord::same_in_both("TARGETING_CRITERIA"),
     VocabularyWord::same_in_both("PROMOTED_ACCOUNT"),
 ];
-const HOUR_MS: i64 = 3_600_000;
 
 pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
     "getAdsAccountHistory",

@@ -6,12 +6,12 @@ use ads_engine::{AccountContext, AdsRecord, MediaKeyText, RecordChange, Resource
 use base::refusal::AdsProblem;
 use base::{Error, Id, MediaId, sorted_distinct, Refusal};
 use base::id::marker;
+use base::time::DAY_MS;
 use serde_json::{Value, json};
 use store::media::{self, Media};
 
 use crate::resources::promotable_users;
 
-const DAY_MS: i64 = 24 * 3600 * 1000;
 const MAX_IMAGE_BYTES: i64 = 3 * 1024 * 1024;
 const MIN_IMAGE_WIDTH: i64 = 800;
 

@@ -6,10 +6,11 @@ use ads_engine::{
     ParsedParams, RequiredRole, Resource, ResourceVerb, ValidationRule,
 };
 use base::refusal::AdsProblem;
+use base::time::DAY_MS;
 use base::{Error, UserId, VocabularyWord};
 use serde_json::Value;
 
-use crate::post_preview::{self, SignedPreview};
+use crate::post_preview::SignedPreview;
 use crate::resources::compositions::{
     self, LIST_PARAMS, card_field, media_keys_field, name_field, nullcast_field, require_write_access, text_field,
     validate_composition,
@@ -90,7 +91,7 @@ fn send_preview_notification(
         let message = "The caller no longer exists";
         Error::from(AdsProblem::new("USER_NOT_FOUND", message))
     })?;
-    let path = SignedPreview::new(ctx, "DRAFT", draft.id, post_preview::DAY_MS)?.signed_path(&ctx.cursor_key);
+    let path = SignedPreview::new(ctx, "DRAFT", draft.id, DAY_MS)?.signed_path(&ctx.cursor_key);
     let text = format!("A draft post of the advertising account {account} is ready for preview.");
     network::notifications::notify_user(ctx.tx, caller.id, &text, &path)?;
     let message = format!("See @{}'s notifications to preview your draft post.", caller.username);

@@ -6,6 +6,7 @@ use ads_engine::{
     RequiredRole, Resource, ResourceVerb, ValidationRule,
 };
 use base::refusal::AdsProblem;
+use base::time::MINUTE_MS;
 use base::{Error, PostId, Time, VocabularyWord};
 use serde_json::Value;
 use store::polls::{self, Poll, PollChoice};
@@ -52,7 +53,6 @@ pub static POLL_CARD: Resource = Resource {
 };
 
 const CHOICES: [&str; 4] = ["first_choice", "second_choice", "third_choice", "fourth_choice"];
-const MINUTE_MS: i64 = 60_000;
 
 fn validate_choice_order(change: &RecordChange) -> Result<(), AdsProblem> {
     let has = |name| change.record.get(name).is_some();

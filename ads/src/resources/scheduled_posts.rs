@@ -6,6 +6,7 @@ use ads_engine::{
     RecordChange, RequiredRole, Resource, ResourceVerb, ValidationRule,
 };
 use base::refusal::AdsProblem;
+use base::time::{DAY_MS, MINUTE_MS};
 use base::{AppId, Error, Time, VocabularyWord};
 use serde_json::Value;
 use store::records;
@@ -70,9 +71,8 @@ pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
 .requires_role(RequiredRole::CreativeReader)
 .params(LIST_PARAMS)];
 
-const MINUTE_MS: i64 = 60 * 1000;
 /// How far ahead a post may be scheduled.
-const MAX_AHEAD_MS: i64 = 365 * 24 * 60 * MINUTE_MS;
+const MAX_AHEAD_MS: i64 = 365 * DAY_MS;
 /// Posts of a user within fifteen minutes.
 const MAX_POSTS_PER_WINDOW: usize = 30;
 /// The window's minutes before and after a post.

@@ -1,5 +1,6 @@
 //! Who takes part, and how much each of them does.
 
+use base::time::HOUR_MS;
 use base::{Error, Fault, Refusal, Time, UserId};
 use store::Tx;
 use store::users::{User, UserState};
@@ -9,7 +10,6 @@ use super::phrases::Language;
 
 /// The oldest accounts of the world.
 const MAX_PEOPLE: i64 = 1_000;
-const HOUR_MS: i64 = 3_600_000;
 /// Of the person who writes most; the second writes half as much, the third a third.
 const TOP_WEIGHT: u64 = 10_000;
 /// Added where people read instead of writing: most of them do that.

@@ -8,6 +8,7 @@ use ads_delivery::analytics::SegmentedSums;
 use ads_delivery::analytics::results::{EntityResults, StatsRow};
 use ads_engine::{AccountContext, AccountTimeZone, AdsRecord};
 use base::csv::csv_line;
+use base::time::DAY_MS;
 use base::{Error, Time, UserId};
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
@@ -20,7 +21,6 @@ use super::ads_tree::find_campaigns;
 
 const MAX_DAYS: usize = 90;
 const DEFAULT_DAYS: i64 = 7;
-const DAY_MS: i64 = 86_400_000;
 const MAX_CAMPAIGNS: usize = 1000;
 /// The placements that line items can have.
 const PLACEMENTS: [Placement; 2] = [Placement::AllOn, Placement::Publishers];

@@ -7,6 +7,7 @@ use std::time::Duration;
 use ads_delivery::evaluator::Evaluator;
 use ads_delivery::simulation::{SimulatedCounts, Simulation, SimulationOptions, last_step_end};
 use ads_engine::AdsConfig;
+use base::time::HOUR_MS;
 use base::{Error, Time};
 use clap::Args;
 use serde::{Deserialize, Serialize};
@@ -19,7 +20,6 @@ use crate::arguments::GlobalArgs;
 use crate::command_error::CommandError;
 use crate::instance::Instance;
 
-const HOUR_MS: i64 = 3_600_000;
 const MAX_HOURS: i64 = 90 * 24;
 const MAX_VIEWERS: i64 = 100_000_000;
 

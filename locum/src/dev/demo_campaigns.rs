@@ -3,6 +3,7 @@
 use ads::account_roles;
 use ads::resources::accounts;
 use ads_engine::{AdsRecord, AdsRole};
+use base::time::{DAY_MS, HOUR_MS};
 use base::{Error, Fault, UserId};
 use network::audit::AuditActor;
 use network::media;
@@ -12,7 +13,7 @@ use store::Tx;
 
 use super::ads_requests::send_ads_request;
 use super::demo_people::PEOPLE;
-use super::world_builder::{DemoWorldBuilder, HOUR, missing_reference};
+use super::world_builder::{DemoWorldBuilder, missing_reference};
 use super::{PictureFile, demo_objectives};
 
 const PICTURE: &[u8] = include_bytes!("harbour.png");
@@ -23,7 +24,6 @@ const HEIGHT: i64 = 628;
 pub(super) const AUTOMATIC: (&str, &str) = ("bid_strategy", "AUTO");
 const PORTUGAL: &str = "3c65374ea675483e";
 const UNITED_STATES: &str = "96683cc9126741d1";
-const DAY: i64 = 24 * HOUR;
 const RUNNING_DAYS: i64 = 100;
 
 /// Returns the files of its media.
@@ -152,7 +152,7 @@ impl CampaignBuilder<'_, '_> {
             ("bid_amount_local_micro", "250000"),
         ];
         // Before the first day that is simulated.
-        let started = self.tx.now().plus_ms(-RUNNING_DAYS * DAY).to_string();
+        let started = self.tx.now().plus_ms(-RUNNING_DAYS * DAY_MS).to_string();
         let usual = usual.into_iter().chain([("start_time", started.as_str())]);
         let own = usual.filter(|(name, _)| more.iter().all(|(other, _)| other != name));
         let pairs: Vec<(&str, &str)> = own.chain(more.iter().copied()).collect();
@@ -248,7 +248,7 @@ impl CampaignBuilder<'_, '_> {
         let item = self.create_line_item(&campaign, "Early birds", &objective)?;
         let post = self.create_promoted_only_post("A boat under the tree?", "")?;
         self.promote_posts(&item, &[post])?;
-        let later = self.tx.now().plus_ms(360 * DAY).to_string();
+        let later = self.tx.now().plus_ms(360 * DAY_MS).to_string();
         let scheduled =
             [("as_user_id", user.as_str()), ("text", "The harbour is open again."), ("scheduled_at", &later)];
         let scheduled = self.create_entity("scheduled_<posts>", &scheduled)?;
@@ -267,7 +267,7 @@ impl CampaignBuilder<'_, '_> {
 
     fn create_ended_campaign(&mut self) -> Result<(), Error> {
         let campaign = self.create_campaign("Summer", "ACTIVE")?;
-        let ends = self.tx.now().plus_ms(HOUR).to_string();
+        let ends = self.tx.now().plus_ms(HOUR_MS).to_string();
         let flight = [("objective", "ENGAGEMENTS"), ("end_time", ends.as_str())];
         let item = self.create_line_item(&campaign, "Swimmers", &flight)?;
         let post = self.create_promoted_only_post("The last warm days.", "")?;

@@ -1,6 +1,7 @@
 //! The rest of the demo world: lists, a poll, spaces, a community, a place, a picture, engagements,
 //! messages and notes. Created after the credentials, so that those stay the same.
 
+use base::time::HOUR_MS;
 use base::{AppId, Error, PostId, UserId};
 use network::audit::AuditActor;
 use network::communities::{self, NewCommunity};
@@ -16,7 +17,7 @@ use network::uploads::{self, NewUpload, ProcessedUpload, UploadKind};
 use network::{bookmarks, follows, likes, media, replies, reposts, subscriptions};
 use store::Tx;
 
-use super::world_builder::{DemoWorldBuilder, HOUR, missing_reference, moment_id};
+use super::world_builder::{DemoWorldBuilder, missing_reference, moment_id};
 
 pub(super) const PICTURE: &[u8] = include_bytes!("boat.png");
 const PICTURE_ALT_TEXT: &str = "A small sailing boat on calm water under a pale sky";
@@ -124,7 +125,7 @@ fn create_spaces(tx: &mut Tx<'_>, world: &DemoWorldBuilder) -> Result<(), Error>
     let (ada, bob) = (world.user_id("ada")?, world.user_id("bob")?);
     let later = NewSpace {
         title: "What comes next at Acme".to_owned(),
-        start: Some(tx.now().plus_ms(48 * HOUR)),
+        start: Some(tx.now().plus_ms(48 * HOUR_MS)),
         ticketed: true,
         topics: vec!["Business".to_owned()],
         ..NewSpace::default()

@@ -1,6 +1,7 @@
 //! What the pickers of the `ads` world offer, and the people whom its campaigns reach.
 
 use ads::option_catalog::{self, NewCatalogOption};
+use base::time::{DAY_MS, HOUR_MS};
 use base::{Error, UserId};
 use network::audit::AuditActor;
 use network::follows::follow_approved as follow;
@@ -11,10 +12,8 @@ use network::users::{self, NewUser};
 use serde_json::{Map, Value};
 use store::Tx;
 
-use super::world_builder::{DemoWorldBuilder, HOUR, missing_reference, moment_id};
+use super::world_builder::{DemoWorldBuilder, missing_reference, moment_id};
 use crate::command::publishers::{PublisherCommand, apply_publisher_command};
-
-const DAY: i64 = 24 * HOUR;
 
 /// Type, name, and further members.
 type DemoOption = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
@@ -76,7 +75,7 @@ pub(super) fn create_targeting(tx: &mut Tx<'_>, world: &DemoWorldBuilder) -> Res
     for (kind, name, members) in OPTIONS {
         add_option(tx, kind, name, members)?;
     }
-    let (start, end) = (tx.now().plus_ms(-DAY).to_string(), tx.now().plus_ms(30 * DAY).to_string());
+    let (start, end) = (tx.now().plus_ms(-DAY_MS).to_string(), tx.now().plus_ms(30 * DAY_MS).to_string());
     let festival = [
         ("event_type", "MUSIC_AND_ENTERTAINMENT"),
         ("start_time", start.as_str()),
@@ -120,7 +119,7 @@ fn add_option(tx: &mut Tx<'_>, kind: &str, name: &str, members: &[(&str, &str)])
 
 fn create_reader(tx: &mut Tx<'_>, reader: &(&str, &str, i64, &str, usize)) -> Result<UserId, Error> {
     let (username, location, born, gender, _) = *reader;
-    let joined = tx.now().plus_ms(-200 * DAY);
+    let joined = tx.now().plus_ms(-200 * DAY_MS);
     let new = NewUser {
         username: username.to_owned(),
         name: username.replace("reader_", "Reader "),
@@ -148,12 +147,12 @@ pub(super) fn create_recent_readers(tx: &mut Tx<'_>) -> Result<(), Error> {
         let user = store::users::find_by_username(tx, username)?.ok_or_else(|| missing_reference("user", username))?;
         let user_agent = USER_AGENTS.get(*agent).copied().unwrap_or_default().to_owned();
         let client = ClientInfo { address: "127.0.0.1".to_owned(), user_agent };
-        sessions::create(tx, user.id, &client, 30 * DAY)?;
+        sessions::create(tx, user.id, &client, 30 * DAY_MS)?;
         users.push(user.id);
     }
     let hours = (1..).step_by(2);
     for (hour, (remark, user)) in hours.zip(REMARKS.iter().cycle().zip(users.iter().cycle())).take(80) {
-        let at = tx.now().plus_ms(-hour * HOUR);
+        let at = tx.now().plus_ms(-hour * HOUR_MS);
         let author = PostAuthor { user_id: *user, app_id: None, self_serve: false };
         let text = format!("{remark}. Entry {} of my log.", hour / 2 + 1);
         let post = NewPost { text, id: Some(moment_id(tx.rng(), at)?), ..NewPost::default() };

@@ -1,6 +1,7 @@
 //! Creates the people, follows and posts of the demo world.
 
 use base::id::first_snowflake_at;
+use base::time::{DAY_MS, HOUR_MS, MINUTE_MS};
 use base::{Error, PostId, Rng, Time, UserId};
 use network::apps::App;
 use network::follows::follow_approved as follow;
@@ -13,10 +14,7 @@ use super::demo_posts::{DemoPost, DemoPostKind, edited_posts, everyday_post, sho
 
 /// Together with the showcase posts, about 340.
 const EVERYDAY_POSTS: usize = 300;
-const MINUTE: i64 = 60_000;
-pub(super) const HOUR: i64 = 60 * MINUTE;
-const DAY: i64 = 24 * HOUR;
-const POSTS_TIME_SPAN: i64 = 60 * DAY;
+const POSTS_TIME_SPAN: i64 = 60 * DAY_MS;
 
 pub(super) struct DemoWorldBuilder {
     users: Vec<(&'static str, UserId)>,
@@ -29,9 +27,9 @@ pub(super) struct DemoWorldBuilder {
 impl DemoWorldBuilder {
     pub(super) fn new(tx: &mut Tx<'_>, password_hash: &str) -> Result<Self, Error> {
         let mut people = Vec::new();
-        let mut joined = tx.now().plus_ms(-400 * DAY);
+        let mut joined = tx.now().plus_ms(-400 * DAY_MS);
         for person in PEOPLE {
-            joined = joined.plus_ms(29 * DAY + 7 * HOUR);
+            joined = joined.plus_ms(29 * DAY_MS + 7 * HOUR_MS);
             let user = users::create(tx, &new_user(tx, person, joined, password_hash)?)?;
             people.push((person.username, user.id));
         }
@@ -64,7 +62,7 @@ impl DemoWorldBuilder {
         let shown = showcase_posts();
         let every = (EVERYDAY_POSTS / shown.len().max(1)).max(1);
         let mut shown = shown.into_iter();
-        let step = (POSTS_TIME_SPAN - HOUR) / i64::try_from(EVERYDAY_POSTS + shown.len()).unwrap_or(1).max(1);
+        let step = (POSTS_TIME_SPAN - HOUR_MS) / i64::try_from(EVERYDAY_POSTS + shown.len()).unwrap_or(1).max(1);
         let mut at = tx.now().plus_ms(-POSTS_TIME_SPAN);
         let mut next = |tx: &Tx<'_>| {
             at = at.plus_ms(step);
@@ -85,7 +83,7 @@ impl DemoWorldBuilder {
             self.write_post(tx, &line, id, false)?;
         }
         for (minutes, line) in (-30..).step_by(10).zip(edited_posts()) {
-            let id = moment_id(tx.rng(), tx.now().plus_ms(minutes * MINUTE))?;
+            let id = moment_id(tx.rng(), tx.now().plus_ms(minutes * MINUTE_MS))?;
             self.write_post(tx, &line, id, false)?;
         }
         Ok(())

@@ -1,8 +1,8 @@
 //! Times in world files, which may be relative to the creation of the world.
 
+use base::time::{DAY_MS, HOUR_MS, MINUTE_MS};
 use base::{Error, Refusal, Time};
 
-const DAY_MS: i64 = 86_400_000;
 const MAX_AGE_DAYS: i64 = 36_500;
 
 /// `-90s`, `-15m`, `-2h`, `-3d`, `+30d`, or `now`.
@@ -18,8 +18,8 @@ pub(super) fn relative_time(text: &str, now: Time) -> Option<Time> {
     let (number, unit) = rest.split_at_checked(rest.len().checked_sub(1)?)?;
     let unit = match unit {
         "s" => 1000,
-        "m" => 60_000,
-        "h" => 3_600_000,
+        "m" => MINUTE_MS,
+        "h" => HOUR_MS,
         "d" => DAY_MS,
         _ => return None,
     };
