@@ -49,7 +49,7 @@ pub fn publish_scheduled_post(tx: &mut Tx<'_>, id: i64) -> Result<(), Error> {
             scheduled_promoted_posts::promote_published_post(&mut ctx, id, post)
         }
         Err(Error::Refused(why)) => {
-            record.set("error", truncate_reason(&format!("{why:?}")));
+            record.set("error", truncate_reason(&why.to_string()));
             finish_scheduled_post(&mut ctx, before, record, "FAILED")
         }
         Err(failed) => Err(failed),

@@ -2,6 +2,7 @@
 //! of the API that was called.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use crate::Fault;
 
@@ -268,10 +269,46 @@ impl Refusal {
     }
 }
 
+/// For operators: the interface that was called has its own words.
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let join = |messages: Vec<&str>| messages.join("\n");
+        match self {
+            Self::InvalidParameters(wrong) => {
+                f.write_str(&join(wrong.iter().map(|wrong| wrong.message.as_str()).collect()))
+            }
+            Self::Ads(declined) => {
+                f.write_str(&join(declined.problems.iter().map(|problem| problem.message.as_str()).collect()))
+            }
+            Self::NotFound(subject) | Self::NotVisible(subject) => {
+                write!(f, "no {} matches [{}]", subject.resource, subject.value)
+            }
+            Self::Suspended(subject) => write!(f, "user [{}] is suspended", subject.value),
+            Self::Forbidden { detail: message, .. }
+            | Self::Legacy { message, .. }
+            | Self::NamedReason { message, .. }
+            | Self::OAuth2 { description: message, .. } => f.write_str(message),
+            Self::Unauthenticated(AuthenticationProblem::Token) => f.write_str("the token is unknown or expired"),
+            Self::RateLimited => f.write_str("too many requests: try again later"),
+            Self::Unavailable => f.write_str("it is not ready yet: try again later"),
+            other => write!(f, "refused: {other:?}"),
+        }
+    }
+}
+
 #[derive(Debug)]
 pub enum Error {
     Refused(Refusal),
     Failed(Fault),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(refusal) => refusal.fmt(f),
+            Self::Failed(fault) => fault.fmt(f),
+        }
+    }
 }
 
 impl From<AdsProblem> for Error {

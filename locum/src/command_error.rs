@@ -2,8 +2,7 @@
 
 use std::process::ExitCode;
 
-use base::refusal::AuthenticationProblem;
-use base::{Error, Fault, Refusal};
+use base::{Error, Fault};
 
 #[derive(Debug)]
 pub(crate) enum CommandError {
@@ -55,10 +54,7 @@ impl From<Fault> for CommandError {
 
 impl From<Error> for CommandError {
     fn from(error: Error) -> Self {
-        match error {
-            Error::Refused(refusal) => Self::Failed(refusal_text(&refusal)),
-            Error::Failed(fault) => fault.into(),
-        }
+        Self::Failed(error.to_string())
     }
 }
 
@@ -71,28 +67,5 @@ impl From<CommandError> for Fault {
 impl From<CommandError> for Error {
     fn from(error: CommandError) -> Self {
         Self::Failed(error.into())
-    }
-}
-
-pub(crate) fn refusal_text(refusal: &Refusal) -> String {
-    match refusal {
-        Refusal::InvalidParameters(wrong) => {
-            let sentences: Vec<_> = wrong.iter().map(|wrong| wrong.message.as_str()).collect();
-            sentences.join("\n")
-        }
-        Refusal::NotFound(subject) | Refusal::NotVisible(subject) => {
-            format!("no {} matches [{}]", subject.resource, subject.value)
-        }
-        Refusal::Suspended(subject) => format!("user [{}] is suspended", subject.value),
-        Refusal::Forbidden { detail, .. } => detail.to_string(),
-        Refusal::Legacy { message, .. } | Refusal::NamedReason { message, .. } => message.to_string(),
-        Refusal::OAuth2 { description, .. } => description.to_string(),
-        Refusal::Ads(declined) => {
-            let sentences = declined.problems.iter().map(|problem| problem.message.as_str());
-            sentences.collect::<Vec<_>>().join("\n")
-        }
-        Refusal::Unauthenticated(AuthenticationProblem::Token) => "the token is unknown or expired".to_owned(),
-        Refusal::Unavailable => "it is not ready yet: try again later".to_owned(),
-        other => format!("refused: {other:?}"),
     }
 }

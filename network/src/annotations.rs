@@ -140,7 +140,7 @@ fn compile_catalogue(tx: &mut Tx<'_>) -> Result<AnnotationCatalogue, Fault> {
     }
     let stored: HashSet<(i64, i64)> = entities.iter().map(key).collect();
     for line in BUILT_IN.lines() {
-        let entity = NewAnnotationEntity::parse_line(line).map_err(|refusal| Fault::new(format!("{refusal:?}")))?;
+        let entity = NewAnnotationEntity::parse_line(line).map_err(|refusal| Fault::new(refusal.to_string()))?;
         if !stored.contains(&key(&entity)) {
             entities.push(entity);
         }

@@ -230,7 +230,7 @@ impl Store {
 fn error_to_fault(error: Error) -> Fault {
     match error {
         Error::Failed(fault) => fault,
-        Error::Refused(refusal) => Fault::new(format!("opening the store was refused: {refusal:?}")),
+        Error::Refused(refusal) => Fault::new(format!("opening the store was refused: {refusal}")),
     }
 }
 

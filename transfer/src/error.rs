@@ -20,7 +20,7 @@ impl From<Error> for TransferError {
     fn from(error: Error) -> Self {
         match error {
             Error::Failed(fault) => Self::Store(fault),
-            Error::Refused(refusal) => Self::Store(Fault::new(format!("refused: {refusal:?}"))),
+            Error::Refused(refusal) => Self::Store(Fault::new(refusal.to_string())),
         }
     }
 }

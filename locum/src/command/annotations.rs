@@ -154,10 +154,8 @@ fn read_entities(path: &Path) -> Result<Vec<AnnotationEntity>, Error> {
             continue;
         }
         let entity = NewAnnotationEntity::parse_line(&line);
-        let refused = |refusal: Refusal| {
-            let reason = crate::command_error::refusal_text(&refusal);
-            Refusal::invalid_parameter("path", path.display(), format!("line {number}: {reason}"))
-        };
+        let refused =
+            |refusal: Refusal| Refusal::invalid_parameter("path", path.display(), format!("line {number}: {refusal}"));
         entities.push(entity.map_err(refused)?);
         if i64::try_from(entities.len()).unwrap_or(i64::MAX) > MAX_ENTITIES {
             let message = format!("the catalogue contains at most {MAX_ENTITIES} entities");

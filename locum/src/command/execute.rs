@@ -12,7 +12,7 @@ use super::{
     links, messages, metrics, moderation, news, nodes, notes, places, polls, posts, reindex, roles, sign, site, spaces,
     tokens, trigger, users, webhooks,
 };
-use crate::command_error::{CommandError, refusal_text};
+use crate::command_error::CommandError;
 use crate::instance::{Instance, NoProgress};
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -79,7 +79,7 @@ pub(crate) async fn answer_request(instance: Instance, body: &[u8]) -> Value {
         Err(error) => CommandAnswer::Refused(format!("unknown command: {error}")),
         Ok(command) => match Box::pin(execute(&instance, command)).await {
             Ok(value) => CommandAnswer::Done(value),
-            Err(Error::Refused(refusal)) => CommandAnswer::Refused(refusal_text(&refusal)),
+            Err(Error::Refused(refusal)) => CommandAnswer::Refused(refusal.to_string()),
             Err(Error::Failed(fault)) => {
                 tracing::error!(%fault, "a command failed");
                 CommandAnswer::Refused(fault.to_string())

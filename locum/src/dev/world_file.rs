@@ -70,8 +70,7 @@ impl WorldFile {
                 Refusal::InvalidParameters(named.collect()).into()
             }
             Error::Refused(refusal) => {
-                let text = crate::command_error::refusal_text(&refusal);
-                Refusal::invalid_parameter("world", &place, format!("{place}: {text}")).into()
+                Refusal::invalid_parameter("world", &place, format!("{place}: {refusal}")).into()
             }
             failed @ Error::Failed(_) => failed,
         }

@@ -109,7 +109,7 @@ pub(crate) fn open_store(options: StoreOptions) -> Result<Store, Fault> {
         match synced.await {
             Ok(()) => Ok(store),
             Err(Error::Failed(fault)) => Err(fault),
-            Err(Error::Refused(refusal)) => Err(Fault::new(format!("{refusal:?}"))),
+            Err(Error::Refused(refusal)) => Err(Fault::new(refusal.to_string())),
         }
     })
 }

@@ -59,7 +59,7 @@ async fn publish_next_post(instance: Instance) -> Result<u64, Error> {
     let publish = move |tx: &mut store::Tx<'_>| ads::publishing::publish_scheduled_post(tx, id);
     if let Err(error) = instance.store.write(publish).await {
         tracing::warn!(?error, id, "failed to publish a scheduled post; postponed");
-        let why = format!("{error:?}");
+        let why = error.to_string();
         let postpone = move |tx: &mut store::Tx<'_>| ads::publishing::retry_or_fail(tx, id, &why);
         instance.store.write(postpone).await?;
     }
