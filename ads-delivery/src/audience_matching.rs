@@ -116,7 +116,7 @@ pub fn save_measurement(
         let next = measured.next_at.map_or(later, |next| next.min(later));
         record.set("due_at", next.ms().saturating_sub(plan.delay_ms).max(0));
     }
-    records::update(tx, record.resource.name, &record.to_stored())?;
+    record.update(tx)?;
     if changes {
         audience_targeting::refresh_targeting_line_items(tx, audience)?;
     }

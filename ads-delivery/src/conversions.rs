@@ -189,15 +189,14 @@ fn mark_tracking(tx: &mut Tx<'_>, tag: &AdsRecord, at: Time) -> Result<(), Fault
         return Ok(());
     }
     records::lock(tx, ACCOUNT.name, tag.account_id)?;
-    let Some(row) = records::find_by_id(tx, tag.resource.name, tag.id)? else {
+    let Some(mut tag) = AdsRecord::find(tx, tag.resource, tag.id)? else {
         return Ok(());
     };
-    let mut tag = AdsRecord::from_stored(tag.resource, &row)?;
     if !is_known(&tag) {
         let last = tag.time("last_tracked_at").map_or(at, |last| last.max(at));
         tag.set("status", "TRACKING");
         tag.set("last_tracked_at", last.ms());
-        records::update(tx, tag.resource.name, &tag.to_stored())?;
+        tag.update(tx)?;
     }
     Ok(())
 }

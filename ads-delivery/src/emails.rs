@@ -66,11 +66,10 @@ pub fn next_digest(tx: &mut Tx<'_>) -> Result<Option<Time>, Fault> {
 /// Queues the digest of the last whole week for a settings record, and schedules the next.
 pub fn queue_digest(tx: &mut Tx<'_>, site: &EmailSite, id: i64) -> Result<(), Error> {
     records::lock(tx, USER_SETTINGS.name, id)?;
-    let Some(row) = records::find_by_id(tx, USER_SETTINGS.name, id)? else {
+    let Some(mut settings) = AdsRecord::find(tx, &USER_SETTINGS, id)? else {
         return Ok(());
     };
     let now = tx.now();
-    let mut settings = AdsRecord::from_stored(&USER_SETTINGS, &row)?;
     if settings.time("digest_at").is_none_or(|at| at > now) {
         return Ok(());
     }
@@ -78,11 +77,11 @@ pub fn queue_digest(tx: &mut Tx<'_>, site: &EmailSite, id: i64) -> Result<(), Er
     let is_wanted = wants_email(tx, &settings, PERFORMANCE_EMAIL_TYPE, RequiredRole::StatsReader)?;
     let Some(account) = account.filter(|_| is_wanted) else {
         settings.set("digest_at", serde_json::Value::Null);
-        return Ok(records::update(tx, USER_SETTINGS.name, &settings.to_stored())?);
+        return Ok(settings.update(tx)?);
     };
     let zone = AccountTimeZone::from_name(account.text("timezone"));
     settings.set("digest_at", zone.next_week_start(now).ms());
-    records::update(tx, USER_SETTINGS.name, &settings.to_stored())?;
+    settings.update(tx)?;
     if account.flag("sandbox") {
         return Ok(());
     }

@@ -119,13 +119,12 @@ impl RecommendationEngine {
         tx: &'t mut Tx<'c>,
         id: i64,
     ) -> Result<Option<(AccountContext<'t, 'c>, AdsRecord)>, Error> {
-        let Some(row) = records::find_by_id(tx, FUNDING_INSTRUMENT.name, id)? else {
+        let Some(instrument) = AdsRecord::find(tx, &FUNDING_INSTRUMENT, id)? else {
             return Ok(None);
         };
-        let Some(account) = accounts::find(tx, row.account_id)? else {
+        let Some(account) = accounts::find(tx, instrument.account_id)? else {
             return Ok(None);
         };
-        let instrument = AdsRecord::from_stored(&FUNDING_INSTRUMENT, &row)?;
         let mut ctx = AccountContext::new_for_operator(tx, UserId::new(0), account);
         ctx.evaluator = Some(self.evaluator.clone());
         ctx.config.clone_from(&self.config);

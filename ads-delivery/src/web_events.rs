@@ -6,9 +6,9 @@ use ads_engine::AdsRecord;
 use ads_engine::field_kind::parse_time;
 use base::refusal::AdsProblem;
 use base::{Fault, Time, UserId};
+use store::Tx;
 use store::ads::audiences::AudienceKeyKind;
 use store::ledger::{ConversionKind, ConversionSource};
-use store::{Tx, records};
 
 use crate::clicks::anonymous_viewer_id;
 use crate::conversions::{ConversionIdentity, MAX_DELAY_MS, ReportedConversion, parse_click_id};
@@ -78,8 +78,7 @@ fn find_any_tag(tx: &mut Tx<'_>, id: &str) -> Result<Option<AdsRecord>, Fault> {
     let Some(id) = parse_event_id(id) else {
         return Ok(None);
     };
-    let row = records::find_by_id(tx, WEB_EVENT_TAG.name, id)?;
-    row.map(|row| AdsRecord::from_stored(&WEB_EVENT_TAG, &row)).transpose()
+    AdsRecord::find(tx, &WEB_EVENT_TAG, id)
 }
 
 /// The time of an event: not in the future, and at most 90 days ago.

@@ -90,11 +90,9 @@ impl<'t, 'c> AccountContext<'t, 'c> {
             records::lock(self.tx, accounts.name, id)?;
         }
         let access = ads::find_access(self.tx, self.caller.user, id)?;
-        let row = records::find_by_id(self.tx, accounts.name, id)?;
-        let (Some(access), Some(row)) = (access, row) else {
+        let (Some(access), Some(record)) = (access, AdsRecord::find(self.tx, accounts, id)?) else {
             return Err(account_not_found(accounts, id));
         };
-        let record = AdsRecord::from_stored(accounts, &row)?;
         let known = record.flag("sandbox") == self.caller.sandbox && (with_deleted || !record.deleted);
         let Some(role) = AdsRole::parse(&access.role).filter(|_| known) else {
             return Err(account_not_found(accounts, id));
@@ -129,9 +127,8 @@ impl<'t, 'c> AccountContext<'t, 'c> {
     /// Finds a record of the account or a shared one, including deleted ones.
     pub fn find_record(&mut self, resource: &'static Resource, id: i64) -> Result<Option<AdsRecord>, Error> {
         let account = self.account_id()?;
-        let row = records::find_by_id(self.tx, resource.name, id)?;
-        let row = row.filter(|row| [account, SHARED_ACCOUNT_ID].contains(&row.account_id));
-        Ok(row.map(|row| AdsRecord::from_stored(resource, &row)).transpose()?)
+        let found = AdsRecord::find(self.tx, resource, id)?;
+        Ok(found.filter(|record| [account, SHARED_ACCOUNT_ID].contains(&record.account_id)))
     }
 
     /// Records of the account and shared ones, including deleted ones, in no order.
@@ -181,8 +178,7 @@ impl<'t, 'c> AccountContext<'t, 'c> {
     ) -> Result<Vec<AdsRecord>, Error> {
         let account = self.account_id()?;
         let rows = records::list_by_field(self.tx, resource.name, account, key, visible_only)?;
-        let all: Result<Vec<AdsRecord>, _> = rows.iter().map(|row| AdsRecord::from_stored(resource, row)).collect();
-        Ok(all?)
+        Ok(AdsRecord::from_rows(resource, &rows)?)
     }
 
     /// Adds the change to the current batch. Returns false if there is no batch or it is for another resource.
@@ -198,7 +194,7 @@ impl<'t, 'c> AccountContext<'t, 'c> {
 
     /// Updates a record without history entries or events, for computed values.
     pub fn save_record(&mut self, record: &AdsRecord) -> Result<(), Error> {
-        Ok(records::update(self.tx, record.resource.name, &record.to_stored())?)
+        Ok(record.update(self.tx)?)
     }
 }
 

@@ -82,7 +82,7 @@ fn insert(ctx: &mut AccountContext<'_, '_>, mut change: RecordChange) -> Result<
         }
     };
     change.record.level = visibility_level(&change.record);
-    if !records::insert(ctx.tx, resource.name, &change.record.to_stored())? {
+    if !change.record.insert(ctx.tx)? {
         return Err(Fault::new(format!("{} {} already exists", resource.name, change.record.id)).into());
     }
     apply_change_effects(ctx, &change)?;

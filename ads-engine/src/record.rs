@@ -7,7 +7,8 @@ use std::fmt::Write as _;
 use base::{Fault, Time, Vocabulary};
 use schema::write_time;
 use serde_json::{Map, Value};
-use store::records::{RecordRow, RecordVisibility};
+use store::Tx;
+use store::records::{self, RecordRow, RecordVisibility};
 
 use crate::declaration::{FieldSpec, Resource};
 use fields::RecordFields;
@@ -51,6 +52,16 @@ impl AdsRecord {
         })
     }
 
+    pub fn from_rows(resource: &'static Resource, rows: &[RecordRow]) -> Result<Vec<Self>, Fault> {
+        rows.iter().map(|row| Self::from_stored(resource, row)).collect()
+    }
+
+    /// Of any account; also a deleted one.
+    pub fn find(tx: &mut Tx<'_>, resource: &'static Resource, id: i64) -> Result<Option<Self>, Fault> {
+        let row = records::find_by_id(tx, resource.name, id)?;
+        row.map(|row| Self::from_stored(resource, &row)).transpose()
+    }
+
     /// The lowercase name used for search and sorting; empty if there is none.
     pub fn name_key(&self) -> Vec<u8> {
         let name = self.fields.get("name").and_then(Value::as_str);
@@ -68,6 +79,15 @@ impl AdsRecord {
             name_key: self.name_key(),
             body: self.fields.to_json(),
         }
+    }
+
+    /// False if there is one with this id already.
+    pub fn insert(&self, tx: &mut Tx<'_>) -> Result<bool, Fault> {
+        records::insert(tx, self.resource.name, &self.to_stored())
+    }
+
+    pub fn update(&self, tx: &mut Tx<'_>) -> Result<(), Fault> {
+        records::update(tx, self.resource.name, &self.to_stored())
     }
 
     /// `None` if the field is null.

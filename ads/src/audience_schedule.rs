@@ -21,15 +21,15 @@ pub fn mark_audience_changed(tx: &mut Tx<'_>, audience: i64) -> Result<(), Error
 pub fn schedule_measurement(tx: &mut Tx<'_>, audience: i64, at: Time) -> Result<(), Error> {
     if let Some(mut record) = lock_audience(tx, audience)? {
         record.set("due_at", at.ms());
-        records::update(tx, record.resource.name, &record.to_stored())?;
+        record.update(tx)?;
     }
     Ok(())
 }
 
 pub fn find_audience(tx: &mut Tx<'_>, audience: i64) -> Result<Option<AdsRecord>, Fault> {
     for (of, _) in SIZE_FIELDS {
-        if let Some(row) = records::find_by_id(tx, of.name, audience)? {
-            return AdsRecord::from_stored(of, &row).map(Some);
+        if let Some(record) = AdsRecord::find(tx, of, audience)? {
+            return Ok(Some(record));
         }
     }
     Ok(None)

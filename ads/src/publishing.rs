@@ -82,8 +82,7 @@ fn claim_scheduled_post(tx: &mut Tx<'_>, id: i64) -> Result<Option<(AdsRecord, A
     };
     records::lock(tx, ACCOUNT.name, row.account_id)?;
     let account = accounts::find(tx, row.account_id)?;
-    let row = records::find_by_id(tx, SCHEDULED_POST.name, id)?;
-    let record = row.map(|row| AdsRecord::from_stored(&SCHEDULED_POST, &row)).transpose()?;
+    let record = AdsRecord::find(tx, &SCHEDULED_POST, id)?;
     let now = tx.now().ms();
     let record = record.filter(|record| record.int("due_at").is_some_and(|at| at <= now));
     Ok(account.zip(record))

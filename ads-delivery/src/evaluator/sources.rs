@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use ads::audience_schedule;
 use ads::resources::line_items::LINE_ITEM;
-use ads_engine::IdFormat;
+use ads::resources::promotable_users::PROMOTABLE_USER;
+use ads_engine::{AdsRecord, IdFormat};
 use base::time::DAY_MS;
 use base::{Error, UserId};
 use store::ads::{audiences, viewers};
@@ -193,14 +194,11 @@ impl Evaluator {
             return Ok(None);
         }
         let id = IdFormat::Short.parse(value).unwrap_or(-1);
-        let row = records::find_by_id(tx, "promotable_user", id)?;
-        let row = row.filter(|row| row.account_id == audience.account);
-        let Some(row) = row else {
+        let found = AdsRecord::find(tx, &PROMOTABLE_USER, id)?;
+        let Some(found) = found.filter(|found| found.account_id == audience.account) else {
             return Ok(Some(UserSet::default()));
         };
-        let filter = &ads::resources::promotable_users::PROMOTABLE_USER;
-        let user = ads_engine::AdsRecord::from_stored(filter, &row)?.int("user_id");
-        self.user_engagers(tx, user.unwrap_or(0)).map(Some)
+        self.user_engagers(tx, found.int("user_id").unwrap_or(0)).map(Some)
     }
 }
 

@@ -172,8 +172,7 @@ fn render(ctx: &mut AccountContext<'_, '_>, attribution: Option<Attribution>) ->
         return Ok(OperationOutput::from_value(json!({ "twitter_attribution": null })));
     };
     let mut name = |resource: &'static ads_engine::Resource, id: i64| -> Result<Value, Error> {
-        let row = records::find_by_id(ctx.tx, resource.name, id)?;
-        let record = row.map(|row| AdsRecord::from_stored(resource, &row)).transpose()?;
+        let record = AdsRecord::find(ctx.tx, resource, id)?;
         Ok(record.and_then(|record| record.get("name").cloned()).unwrap_or_default())
     };
     let post = Some(touch.subject_id).filter(|id| touch.creative == AdEntity::PromotedPost && *id != 0);

@@ -183,7 +183,7 @@ pub fn insert(tx: &mut Tx<'_>, user: UserId, new: &NewAdsAccount) -> Result<AdsR
     }
     record.set("sandbox", i64::from(new.sandbox));
     record.set("features", json!(features::DEFAULT_FEATURES));
-    records::insert(tx, ACCOUNT.name, &record.to_stored())?;
+    record.insert(tx)?;
     let access = ads::AdsAccountAccess {
         user_id: user,
         account_id: id,
@@ -208,6 +208,5 @@ pub fn require_opt_in_feature(ctx: &AccountContext<'_, '_>, what: &str) -> Resul
 }
 
 pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Option<AdsRecord>, Error> {
-    let row = records::find_by_id(tx, ACCOUNT.name, id)?;
-    Ok(row.map(|row| AdsRecord::from_stored(&ACCOUNT, &row)).transpose()?)
+    Ok(AdsRecord::find(tx, &ACCOUNT, id)?)
 }

@@ -75,13 +75,11 @@ fn get_curated_category(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams)
 
 pub fn list_all(tx: &mut Tx<'_>) -> Result<Vec<AdsRecord>, Fault> {
     let rows = records::list_by_account(tx, CURATED_CATEGORY.name, SHARED_ACCOUNT_ID)?;
-    rows.iter().map(|row| AdsRecord::from_stored(&CURATED_CATEGORY, row)).collect()
+    AdsRecord::from_rows(&CURATED_CATEGORY, &rows)
 }
 
 pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Option<AdsRecord>, Fault> {
-    let row = records::find_by_id(tx, CURATED_CATEGORY.name, id)?;
-    let row = row.filter(|row| !row.deleted);
-    row.map(|row| AdsRecord::from_stored(&CURATED_CATEGORY, &row)).transpose()
+    Ok(AdsRecord::find(tx, &CURATED_CATEGORY, id)?.filter(|category| !category.deleted))
 }
 
 /// Parses the codes of existing countries; returns them in uppercase, each once.

@@ -173,10 +173,9 @@ pub fn find(
     id: i64,
     with_deleted: bool,
 ) -> Result<Option<(AdsRecord, AudienceAccess)>, Error> {
-    let Some(row) = records::find_by_id(ctx.tx, CUSTOM_AUDIENCE.name, id)? else {
+    let Some(record) = AdsRecord::find(ctx.tx, &CUSTOM_AUDIENCE, id)? else {
         return Ok(None);
     };
-    let record = AdsRecord::from_stored(&CUSTOM_AUDIENCE, &row)?;
     if record.account_id != ctx.account_id()? {
         if record.deleted {
             return Ok(None);

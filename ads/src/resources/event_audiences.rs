@@ -3,8 +3,8 @@
 use ads_engine::{AccountContext, AdsRecord, ParsedParams, engine};
 use base::secret::digest;
 use base::{Error, Time, UserId};
+use store::Tx;
 use store::ads::audiences::{self, AudienceKey, AudienceKeyKind};
-use store::{Tx, records};
 
 use crate::audience_members::MemberChangeSet;
 use crate::audience_schedule;
@@ -51,7 +51,7 @@ pub fn add_member(tx: &mut Tx<'_>, tag: &AdsRecord, keys: &[AudienceKey], at: Ti
     let now = tx.now();
     if record.int("due_at").is_none_or(|due| due > now.ms()) {
         record.set("due_at", now.ms());
-        records::update(tx, CUSTOM_AUDIENCE.name, &record.to_stored())?;
+        record.update(tx)?;
     }
     Ok(())
 }

@@ -39,8 +39,7 @@ pub fn add(ctx: &mut AccountContext<'_, '_>, user: UserId, kind: &str) -> Result
 pub fn list_all(ctx: &mut AccountContext<'_, '_>) -> Result<Vec<AdsRecord>, Error> {
     let account = ctx.account_id()?;
     let rows = store::records::list_by_account(ctx.tx, PROMOTABLE_USER.name, account)?;
-    let all: Result<Vec<AdsRecord>, _> = rows.iter().map(|row| AdsRecord::from_stored(&PROMOTABLE_USER, row)).collect();
-    Ok(all?)
+    Ok(AdsRecord::from_rows(&PROMOTABLE_USER, &rows)?)
 }
 
 pub fn find_by_user(ctx: &mut AccountContext<'_, '_>, user: UserId) -> Result<Option<AdsRecord>, Error> {

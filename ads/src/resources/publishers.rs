@@ -66,12 +66,11 @@ pub fn render_publisher(publisher: &AdsRecord, user: &User) -> Value {
 /// All publishers, including suspended users.
 pub fn list_all(tx: &mut Tx<'_>) -> Result<Vec<AdsRecord>, Fault> {
     let rows = records::list_by_account(tx, PUBLISHER.name, SHARED_ACCOUNT_ID)?;
-    rows.iter().map(|row| AdsRecord::from_stored(&PUBLISHER, row)).collect()
+    AdsRecord::from_rows(&PUBLISHER, &rows)
 }
 
 pub fn find_by_user(tx: &mut Tx<'_>, user: UserId) -> Result<Option<AdsRecord>, Fault> {
-    let row = records::find_by_id(tx, PUBLISHER.name, user.get())?;
-    row.map(|row| AdsRecord::from_stored(&PUBLISHER, &row)).transpose()
+    AdsRecord::find(tx, &PUBLISHER, user.get())
 }
 
 /// The user behind a publisher, if the account is public.

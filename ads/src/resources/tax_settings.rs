@@ -8,7 +8,6 @@ use ads_engine::{
 use base::refusal::AdsProblem;
 use base::{Error, VocabularyWord};
 use serde_json::Value;
-use store::records;
 
 use crate::gazetteer::CountryCode;
 
@@ -97,7 +96,7 @@ fn update_tax_settings(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) 
     ensure_valid_params(params)?;
     let record = load_settings(ctx)?;
     if ctx.find_record(&TAX_SETTINGS, record.id)?.is_none() {
-        records::insert(ctx.tx, TAX_SETTINGS.name, &record.to_stored())?;
+        record.insert(ctx.tx)?;
     }
     let record = update(ctx, &TAX_SETTINGS, record.id, params)?;
     Ok(render_settings(ctx, &record))

@@ -102,7 +102,7 @@ fn update_user_settings(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams)
     let mut record = load_settings(ctx, user)?;
     if record.id == 0 {
         record.id = records::next_id(ctx.tx, USER_SETTINGS.name)?;
-        records::insert(ctx.tx, USER_SETTINGS.name, &record.to_stored())?;
+        record.insert(ctx.tx)?;
     }
     let record = update(ctx, &USER_SETTINGS, record.id, params)?;
     Ok(render_settings(ctx, &record))

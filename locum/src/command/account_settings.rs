@@ -27,7 +27,7 @@ pub(super) fn update_account(tx: &mut Tx<'_>, account: AdsRecord, command: &Acco
 
 fn save_account(tx: &mut Tx<'_>, mut account: AdsRecord) -> Result<Value, Error> {
     account.updated_at = tx.now();
-    store::records::update(tx, ACCOUNT.name, &account.to_stored())?;
+    account.update(tx)?;
     show_account(tx, account)
 }
 

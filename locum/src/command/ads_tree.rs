@@ -64,8 +64,7 @@ pub(super) fn find_campaigns(
 ) -> Result<Vec<AdsRecord>, Error> {
     if ids.is_empty() {
         let rows = records::list_by_account(ctx.tx, CAMPAIGN.name, ctx.account_id()?)?;
-        let all: Result<Vec<AdsRecord>, _> = rows.iter().map(|row| AdsRecord::from_stored(&CAMPAIGN, row)).collect();
-        let mut all = all?;
+        let mut all = AdsRecord::from_rows(&CAMPAIGN, &rows)?;
         all.retain(|campaign| !campaign.deleted);
         all.sort_by_key(|campaign| std::cmp::Reverse((campaign.created_at, campaign.id)));
         all.truncate(limit);
@@ -191,8 +190,7 @@ pub(super) fn indent_names(rows: &mut Value) {
 pub(super) fn show_audience(tx: &mut Tx<'_>, text: &str) -> Result<Value, Error> {
     let missing = || find::not_found("audience", text);
     let id = CUSTOM_AUDIENCE.id_format.parse(text).ok_or_else(missing)?;
-    let row = records::find_by_id(tx, CUSTOM_AUDIENCE.name, id)?.ok_or_else(missing)?;
-    let audience = AdsRecord::from_stored(&CUSTOM_AUDIENCE, &row)?;
+    let audience = AdsRecord::find(tx, &CUSTOM_AUDIENCE, id)?.ok_or_else(missing)?;
     let owner = IdFormat::Short.format(audience.account_id);
     let account = find_account(tx, &owner)?;
     let now = tx.now();

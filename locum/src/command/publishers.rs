@@ -205,9 +205,9 @@ fn leave_categories(tx: &mut Tx<'_>, user: UserId) -> Result<(), Error> {
 fn save_record(tx: &mut Tx<'_>, record: &mut AdsRecord, is_new: bool) -> Result<(), Error> {
     record.updated_at = tx.now();
     if is_new {
-        records::insert(tx, record.resource.name, &record.to_stored())?;
+        record.insert(tx)?;
     } else {
-        records::update(tx, record.resource.name, &record.to_stored())?;
+        record.update(tx)?;
     }
     Ok(())
 }
