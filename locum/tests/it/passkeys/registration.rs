@@ -118,8 +118,10 @@ fn remove(browser: &mut Browser<'_>, page: &TestResponse, id: &str, password: &s
 fn removed_passkey_signs_nobody_in() {
     let server = start_server();
     let (mut browser, passkey, _) = someone_with_passkey(&server);
+    assert!(browser.get(SECURITY).text().contains(" required checked>"), "the only one");
     let kept = add_passkey(&mut browser, SoftwarePasskey::ed25519(&server), "");
     let page = browser.get(SECURITY);
+    assert!(!page.text().contains(" checked>"));
     let id = page.text().split("name=\"passkey\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
     assert_eq!(remove(&mut browser, &page, &id, "not it").status, 400);
     // Nobody else's form removes it.
