@@ -9,8 +9,8 @@ use ads::resources::accounts::ACCOUNT;
 use ads::resources::event_audiences;
 use ads::resources::line_items::LINE_ITEM;
 use ads_engine::{AdsRecord, CurrencyRates, RATE_ONE};
-use base::{Error, Fault, Time, UserId, sorted_distinct};
 use base::time::DAY_MS;
+use base::{Error, Fault, Time, UserId, sorted_distinct};
 use store::ads::audiences::{self, AudienceKey};
 use store::ledger::{
     self, AdConversion, AdEvent, AdEventKind, ConversionKind, ConversionPath, ConversionSource, Metric,

@@ -29,7 +29,7 @@ pub use entitlement::Entitlement;
 pub use fault::Fault;
 pub use id::{AppId, Id, MediaId, PostId, UserId};
 pub use permit::{Credential, Permit};
-pub use refusal::{Error, Refusal};
+pub use refusal::{Error, Refusal, SplitRefusal};
 pub use rng::Rng;
 pub use scope::{Scope, Scopes};
 pub use secret::Secret;

@@ -328,3 +328,18 @@ impl From<Fault> for Error {
         Self::Failed(fault)
     }
 }
+
+/// Tells what the caller is told from what the caller cannot help.
+pub trait SplitRefusal<T> {
+    fn split_refusal(self) -> Result<Result<T, Refusal>, Fault>;
+}
+
+impl<T> SplitRefusal<T> for Result<T, Error> {
+    fn split_refusal(self) -> Result<Result<T, Refusal>, Fault> {
+        match self {
+            Ok(done) => Ok(Ok(done)),
+            Err(Error::Refused(refusal)) => Ok(Err(refusal)),
+            Err(Error::Failed(fault)) => Err(fault),
+        }
+    }
+}

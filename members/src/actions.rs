@@ -2,7 +2,7 @@
 //! an id and, for votes, the number of a choice, for members of a list, the id of the person, for a
 //! folder of bookmarks, its id.
 
-use base::{Error, Id, PostId, Refusal, UserId};
+use base::{Error, Id, PostId, Refusal, SplitRefusal, UserId};
 use network::{
     blocks, bookmarks, communities, follows, likes, lists, messages, mutes, polls, posts, replies, reposts,
     unpublished_posts,
@@ -23,16 +23,15 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
         let text = form.text("act");
         let action = MemberAction::parse(&text).ok_or_else(|| Refusal::invalid_value("act", &text))?;
         let next = form.return_path().unwrap_or_else(|| HOME_PATH.to_owned());
-        match call.write(move |tx| action.execute(tx, user)).await {
+        match call.write(move |tx| action.execute(tx, user)).await.split_refusal()? {
             Ok(()) => Ok(redirect_to(&action.return_path(&next))),
-            Err(Error::Refused(refusal)) => {
+            Err(refusal) => {
                 let message = error_message(&refusal).to_owned();
                 match exit_page(&call, &visit, PageErrorKind::Refused(message)) {
                     PageExit::Reply(reply) => Ok(reply.status(refused_action_status(&refusal))),
                     failed @ PageExit::Error(_) => Err(failed),
                 }
             }
-            Err(failed) => Err(failed.into()),
         }
     })
 }

@@ -1,6 +1,6 @@
 //! `/bookmarks` and the folders that bookmarks are in.
 
-use base::{Error, Fault, Id, PostId, Refusal, UserId, sorted_distinct};
+use base::{Error, Fault, Id, PostId, Refusal, UserId, sorted_distinct, SplitRefusal};
 use network::bookmarks::{self, FOLDER_NAME_LENGTH};
 use pages::members::{BOOKMARKS_PATH, BookmarkCard, BookmarkFolderItem, BookmarksPage, PostCard};
 use pages::{FormField, Pager};
@@ -66,13 +66,12 @@ pub(crate) fn create_folder(call: RequestContext) -> HandlerFuture {
         }
         let sent = form.text("name");
         let name = sent.clone();
-        match call.write(move |tx| bookmarks::create_folder(tx, user, &name)).await {
+        match call.write(move |tx| bookmarks::create_folder(tx, user, &name)).await.split_refusal()? {
             Ok(_) => Ok(redirect_to(BOOKMARKS_PATH)),
-            Err(Error::Refused(refusal)) => {
+            Err(refusal) => {
                 let error = describe_refusal(&refusal);
                 Ok(render(&call, &visit, None, FormField::invalid(sent, error)).await?.status(400))
             }
-            Err(failed) => Err(failed.into()),
         }
     })
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::secret::digest;
-use base::{AccountTimeZone, Error, Fault, Id, MediaId, PostId, Refusal, Time, UserId};
+use base::{AccountTimeZone, Error, Fault, Id, MediaId, PostId, Refusal, Time, UserId, SplitRefusal};
 use network::polls::NewPoll;
 use network::posts::{self, NewPost, PostAuthor};
 use network::unpublished_posts;
@@ -159,13 +159,12 @@ async fn save_draft(
         return Ok(redirect_to(next));
     }
     let (new, stored) = (draft.to_new_post(), draft.stored_id);
-    match call.write(move |tx| unpublished_posts::save(tx, user, stored, &new, publish_at)).await {
+    match call.write(move |tx| unpublished_posts::save(tx, user, stored, &new, publish_at)).await.split_refusal()? {
         Ok(id) => Ok(redirect_to(&format!("{next}#d{id}"))),
-        Err(Error::Refused(refusal)) => {
+        Err(refusal) => {
             let problems = PostDraft::problems(&refusal);
             Ok(show_draft(call, visit, person, draft, problems).await?.status(400))
         }
-        Err(failed) => Err(failed.into()),
     }
 }
 
@@ -187,14 +186,13 @@ async fn publish(
         Some(id) => unpublished_posts::publish_instead(tx, user, id, &new),
         None => posts::create(tx, &author, &new),
     });
-    match write.await {
+    match write.await.split_refusal()? {
         Ok(post) if is_edit => Ok(redirect_to(&format!("/{}/status/{}", person.user.username, post.id))),
         Ok(post) => Ok(redirect_to(&format!("{next}#p{}", post.id))),
-        Err(Error::Refused(refusal)) => {
+        Err(refusal) => {
             let problems = PostDraft::problems(&refusal);
             Ok(show_draft(call, visit, person, draft, problems).await?.status(400))
         }
-        Err(failed) => Err(failed.into()),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::text::NAME_LENGTH;
-use base::{AccountTimeZone, Error, MediaId, Refusal, UserId};
+use base::{AccountTimeZone, Error, MediaId, Refusal, UserId, SplitRefusal};
 use media::{CropPosition, MediaFormat};
 use network::audit::AuditActor;
 use network::member_time_zones;
@@ -109,13 +109,12 @@ pub(crate) fn update(call: RequestContext) -> HandlerFuture {
         }
         let draft = ProfileDraft::from_form(&form);
         let (new, actor) = (draft.clone(), person.audit_actor(&visit));
-        match call.write(move |tx| new.save(tx, &actor, user)).await {
+        match call.write(move |tx| new.save(tx, &actor, user)).await.split_refusal()? {
             Ok(()) => Ok(redirect_to_settings()),
-            Err(Error::Refused(refusal)) => {
+            Err(refusal) => {
                 let problem = ProfileDraft::problem(&refusal);
                 render_settings(&call, &visit, &person.user, draft, Some(problem))
             }
-            Err(failed) => Err(failed.into()),
         }
     })
 }

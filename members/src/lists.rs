@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use base::{Error, Fault, Id, Refusal, UserId, order_by_keys, sorted_distinct};
+use base::{Error, Fault, Id, Refusal, UserId, order_by_keys, sorted_distinct, SplitRefusal};
 use network::lists::{self, DESCRIPTION_LENGTH, ListChanges, NAME_LENGTH, NewList};
 use network::timelines;
 use network::visibility::{Visibility, list_visibility};
@@ -212,12 +212,9 @@ pub(crate) fn create(call: RequestContext) -> HandlerFuture {
         }
         let sent = read_list_form(&form);
         let new = sent.clone();
-        match call.write(move |tx| lists::create(tx, user, &new)).await {
+        match call.write(move |tx| lists::create(tx, user, &new)).await.split_refusal()? {
             Ok(list) => Ok(redirect_to(&list_path(list.id))),
-            Err(Error::Refused(refusal)) => {
-                Ok(render_new(&call, &visit, refuse_list_form(sent, &refusal))?.status(400))
-            }
-            Err(failed) => Err(failed.into()),
+            Err(refusal) => Ok(render_new(&call, &visit, refuse_list_form(sent, &refusal))?.status(400)),
         }
     })
 }
@@ -262,13 +259,10 @@ pub(crate) fn update(call: RequestContext) -> HandlerFuture {
             let changes = ListChanges { name: Some(name), description: Some(description), private: Some(private) };
             lists::update(tx, user, id, &changes)
         });
-        match changed.await {
+        match changed.await.split_refusal()? {
             Ok(_) => Ok(redirect_to(&list_path(id))),
-            Err(Error::Refused(Refusal::RouteNotFound)) => Err(Refusal::RouteNotFound.into()),
-            Err(Error::Refused(refusal)) => {
-                Ok(render_edit(&call, &visit, id, refuse_list_form(sent, &refusal))?.status(400))
-            }
-            Err(failed) => Err(failed.into()),
+            Err(Refusal::RouteNotFound) => Err(Refusal::RouteNotFound.into()),
+            Err(refusal) => Ok(render_edit(&call, &visit, id, refuse_list_form(sent, &refusal))?.status(400)),
         }
     })
 }
@@ -360,15 +354,14 @@ pub(crate) fn add_member(call: RequestContext) -> HandlerFuture {
                 None => Ok(false),
             }
         });
-        let problem = match added.await {
+        let problem = match added.await.split_refusal()? {
             Ok(true) => return Ok(redirect_to(&format!("{}/members", list_path(id)))),
-            Ok(false) | Err(Error::Refused(Refusal::NotFound(_))) => match username.as_str() {
+            Ok(false) | Err(Refusal::NotFound(_)) => match username.as_str() {
                 "" => "Enter a username.".to_owned(),
                 username => format!("There is no account called @{username}."),
             },
-            Err(Error::Refused(Refusal::RouteNotFound)) => return Err(Refusal::RouteNotFound.into()),
-            Err(Error::Refused(refusal)) => error_message(&refusal).to_owned(),
-            Err(failed) => return Err(failed.into()),
+            Err(Refusal::RouteNotFound) => return Err(Refusal::RouteNotFound.into()),
+            Err(refusal) => error_message(&refusal).to_owned(),
         };
         Ok(render_members(&call, &visit, FormField::invalid(sent, problem)).await?.status(400))
     })

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use base::{Error, Fault, MediaId, Refusal, UserId};
+use base::{Error, Fault, MediaId, Refusal, UserId, SplitRefusal};
 use network::messages::{self, ConversationTarget, MAX_GROUP_SIZE, MessageSender, NewMessage};
 use network::visibility::{Visibility, may_message, profile_visibility};
 use pages::FormField;
@@ -103,14 +103,13 @@ async fn send_to_conversation(submission: Arc<UploadSubmission>) -> Result<HttpR
         return Ok(show_conversation(call, visit, user, draft).await?.status(400));
     }
     let (sender, new) = (MessageSender { user_id: user, app_id: None }, draft.to_new_message());
-    match call.write(move |tx| messages::send_to_conversation(tx, &sender, &name, &new)).await {
+    match call.write(move |tx| messages::send_to_conversation(tx, &sender, &name, &new)).await.split_refusal()? {
         Ok(sent) => Ok(redirect_to(&format!("{path}#m{}", sent.id))),
-        Err(Error::Refused(Refusal::NotFound(_))) => Err(Refusal::RouteNotFound.into()),
-        Err(Error::Refused(refusal)) => {
+        Err(Refusal::NotFound(_)) => Err(Refusal::RouteNotFound.into()),
+        Err(refusal) => {
             let draft = draft.with_problem(&refusal);
             Ok(show_conversation(call, visit, user, draft).await?.status(400))
         }
-        Err(failed) => Err(failed.into()),
     }
 }
 
@@ -174,12 +173,9 @@ async fn send_first_message(submission: Arc<UploadSubmission>) -> Result<HttpRep
         return render_new(call, visit, user, FormField::new(to), draft).await;
     }
     let new = draft.to_new_message();
-    match call.write(move |tx| send_to_recipients(tx, user, &recipients, &new)).await {
+    match call.write(move |tx| send_to_recipients(tx, user, &recipients, &new)).await.split_refusal()? {
         Ok(sent) => Ok(redirect_to(&format!("{MESSAGES_PATH}/{}#m{}", sent.conversation, sent.id))),
-        Err(Error::Refused(refusal)) => {
-            render_new(call, visit, user, FormField::new(to), draft.with_problem(&refusal)).await
-        }
-        Err(failed) => Err(failed.into()),
+        Err(refusal) => render_new(call, visit, user, FormField::new(to), draft.with_problem(&refusal)).await,
     }
 }
 

@@ -1,6 +1,6 @@
 //! `/settings/muted_words`.
 
-use base::{Error, Id, Refusal};
+use base::{Id, Refusal, SplitRefusal};
 use network::muted_words;
 use pages::members::{MUTED_WORDS_PATH, MutedWordItem, MutedWordsPage};
 use pages::{FormField, Notice};
@@ -54,13 +54,12 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
         }
         let (word, duration) = (form.text("word"), form.text("duration"));
         let (phrase, duration_ms) = (word.clone(), parse_duration(&duration));
-        match call.write(move |tx| muted_words::mute_word(tx, user, &phrase, duration_ms)).await {
+        match call.write(move |tx| muted_words::mute_word(tx, user, &phrase, duration_ms)).await.split_refusal()? {
             Ok(()) => Ok(redirect_to_settings()),
-            Err(Error::Refused(refusal)) => {
+            Err(refusal) => {
                 let error = error_message(&refusal).to_owned();
                 render(&call, &visit, FormField::invalid(word, error), duration).await
             }
-            Err(failed) => Err(failed.into()),
         }
     })
 }

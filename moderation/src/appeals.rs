@@ -1,6 +1,6 @@
 //! What was decided about an account, and its appeals.
 
-use base::{Error, Refusal};
+use base::{Error, Refusal, SplitRefusal};
 use network::moderation::{self, Action, Appeal};
 use pages::{DecisionItem, DecisionsPage, TextPage};
 use portal::{BrowserVisit, PageExit, PageQuery, accept_form, redirect_to, run_page};
@@ -73,10 +73,9 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
         let (actor, text) = (person.audit_actor(&visit), sent.text("text"));
         let action = sent.text("action");
         let action: i64 = action.parse().map_err(|_| Refusal::invalid_value("action", action))?;
-        match call.write(move |tx: &mut Tx<'_>| moderation::appeal(tx, &actor, action, &text)).await {
+        match call.write(move |tx: &mut Tx<'_>| moderation::appeal(tx, &actor, action, &text)).await.split_refusal()? {
             Ok(()) => Ok(redirect_to(PATH)),
-            Err(Error::Refused(refusal)) => Ok(render(&call, &visit, Some(refusal_text(&refusal))).await?.status(400)),
-            Err(failed) => Err(failed.into()),
+            Err(refusal) => Ok(render(&call, &visit, Some(refusal_text(&refusal))).await?.status(400)),
         }
     })
 }

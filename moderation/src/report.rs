@@ -1,6 +1,6 @@
 //! The form that members report something with.
 
-use base::{Error, Refusal};
+use base::{Refusal, SplitRefusal};
 use network::reports::{self, CATEGORIES, NewReport, SUBJECT_NAMES, SubjectKind};
 use pages::{FormField, ReportPage, TextPage};
 use portal::{BrowserVisit, PageExit, PageQuery, accept_form, run_page};
@@ -42,14 +42,13 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
         let new =
             NewReport { subject_kind: kind, subject_id: id, category: sent.text("category"), text: sent.text("text") };
         let (actor, category, text) = (person.audit_actor(&visit), new.category.clone(), new.text.clone());
-        match call.write(move |tx: &mut Tx<'_>| reports::report(tx, &actor, &new).map(drop)).await {
+        match call.write(move |tx: &mut Tx<'_>| reports::report(tx, &actor, &new).map(drop)).await.split_refusal()? {
             Ok(()) => thanks(&call, &visit),
-            Err(Error::Refused(refusal)) => {
+            Err(refusal) => {
                 let status = if refusal == Refusal::RateLimited { 429 } else { 400 };
                 let field = FormField::invalid(text, refusal_text(&refusal));
                 Ok(render(&call, &visit, name, id, (&category, field))?.status(status))
             }
-            Err(failed) => Err(failed.into()),
         }
     })
 }

@@ -1,6 +1,6 @@
 //! The link that makes someone the first owner.
 
-use base::{Error, Refusal, Secret};
+use base::{Error, Refusal, Secret, SplitRefusal};
 use network::first_owner;
 use pages::{OwnerSetup, SignUpPage, TextPage};
 use portal::{
@@ -75,9 +75,9 @@ async fn register(
     let sends_mail = context.config.sends_mail;
     let registered =
         first_owner::register_first_owner(&context.sign_in_gate, &context.site, sends_mail, &secret, &applicant);
-    match registered.await {
+    match registered.await.split_refusal()? {
         Ok(user) => start_first_session(call, visit, user, SITE_PATH).await,
-        Err(Error::Refused(refusal)) => {
+        Err(refusal) => {
             let status = match refusal {
                 Refusal::RateLimited => 429,
                 Refusal::Forbidden { .. } => 403,
@@ -85,7 +85,6 @@ async fn register(
             };
             Ok(render_form(call, visit, token, SignUpFields::from_refusal(sent, &refusal))?.status(status))
         }
-        Err(failed) => Err(failed.into()),
     }
 }
 

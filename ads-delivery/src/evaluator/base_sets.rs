@@ -1,8 +1,8 @@
 //! Base sets of every evaluation: active users and excluded users.
 
 use ads::resources::do_not_reach_lists::find_list_id;
-use base::{Error, Fault, Time, UserId, sorted_distinct};
 use base::time::DAY_MS;
+use base::{Error, Fault, Time, UserId, sorted_distinct};
 use store::Tx;
 use store::ads::{audiences, viewers};
 

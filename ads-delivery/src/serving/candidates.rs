@@ -10,8 +10,8 @@ use ads::resources::campaigns::CAMPAIGN;
 use ads::resources::line_items::LINE_ITEM;
 use ads::resources::servability::{self, DeliveryResources};
 use ads_engine::{AccountContext, AccountTimeZone, AdsConfig, AdsRecord};
-use base::{Error, Time, sorted_distinct};
 use base::time::{DAY_MS, HOUR_MS};
+use base::{Error, Time, sorted_distinct};
 use store::ledger::{self, AdEntity, AdEvent, Metric, MetricSums, Placement};
 use store::{Tx, records};
 

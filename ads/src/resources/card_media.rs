@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use ads_engine::{AccountContext, AdsRecord, MediaKeyText, RecordChange, ResourceVerb};
-use base::refusal::AdsProblem;
-use base::{Error, Id, MediaId, sorted_distinct, Refusal};
 use base::id::marker;
+use base::refusal::AdsProblem;
 use base::time::DAY_MS;
+use base::{Error, Id, MediaId, Refusal, sorted_distinct};
 use serde_json::{Value, json};
 use store::media::{self, Media};
 

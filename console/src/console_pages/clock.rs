@@ -2,7 +2,7 @@
 
 use base::clock::wall_time;
 use base::clock_mode::describe_clock;
-use base::{Error, Refusal};
+use base::{Error, Refusal, SplitRefusal};
 use emulator::clock::{ClockOrder, ClockReport};
 use pages::console::{ClockReportItem, ConsoleClockPage, DueItem};
 use pages::{FormField, Notice};
@@ -44,10 +44,9 @@ fn submit_order(call: RequestContext) -> HandlerFuture {
             Ok(order) => find_clock(&call)?.apply(order).await.map(drop),
             Err(refusal) => Err(refusal.into()),
         };
-        match done {
+        match done.split_refusal()? {
             Ok(()) => Ok(redirect_to(&format!("{PATH}?moved"))),
-            Err(Error::Refused(refusal)) => show_refusal(&call, &visit, &form, &refusal).await,
-            Err(failed) => Err(failed.into()),
+            Err(refusal) => show_refusal(&call, &visit, &form, &refusal).await,
         }
     })
 }

@@ -1,7 +1,7 @@
 //! `/console/limits`.
 
-use base::Error;
 use base::clock::wall_time;
+use base::{Error, SplitRefusal};
 use emulator::costs::{CostAccount, CostSummary, dollars};
 use pages::console::{ConsoleLimitsPage, CostItem, LimitWindowItem};
 use pages::{FormField, Notice};
@@ -56,14 +56,13 @@ fn submit_action(call: RequestContext) -> HandlerFuture {
             app: sent.optional_text("app"),
             user: sent.optional_text("user"),
         };
-        match apply_action(&call, &sent, target.clone()).await {
+        match apply_action(&call, &sent, target.clone()).await.split_refusal()? {
             Ok(done) => Ok(redirect_to(&format!("{PATH}?{done}"))),
-            Err(Error::Refused(refusal)) => {
+            Err(refusal) => {
                 let form = LimitsForm { factor: sent.optional_text("factor"), target };
                 let failure = error_message(&refusal).to_owned();
                 Ok(limits_page(&call, &visit, form, (None, Some(failure))).await?.status(400))
             }
-            Err(error) => Err(error.into()),
         }
     })
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use base::{Credential, Error, Fault, Refusal};
+use base::{Credential, Error, Fault, Refusal, SplitRefusal};
 use emulator::costs::dollars;
 use emulator::journal::{
     CurlVariables, HeaderLines, JournalEntry, RecordedBody, RequestFilter, StatusFilter, curl_command, har_document,
@@ -117,10 +117,9 @@ async fn read_filter(
     if let Some(route) = query.get("route") {
         filter = filter.with_route(route);
     }
-    match resolve_user(call, &mut filter).await {
+    match resolve_user(call, &mut filter).await.split_refusal()? {
         Ok(()) => {}
-        Err(Error::Refused(_)) => form.user.error = Some("No user has this name.".to_owned()),
-        Err(error) => return Err(error.into()),
+        Err(_) => form.user.error = Some("No user has this name.".to_owned()),
     }
     let is_valid = form.status.error.is_none() && form.user.error.is_none();
     Ok((is_valid.then_some(filter), form))

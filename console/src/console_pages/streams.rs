@@ -1,6 +1,6 @@
 //! `/console/streams`.
 
-use base::{Error, Refusal};
+use base::{Error, Refusal, SplitRefusal};
 use emulator::traffic::{ActionKind, TrafficOptions, TrafficReport};
 use pages::console::{ConsoleStreamsPage, EndedStreamItem, StreamItem, TrafficItem};
 use pages::{FormField, Notice};
@@ -70,14 +70,13 @@ fn submit_action(call: RequestContext) -> HandlerFuture {
         let sent = accept_form(&call, &visit).await?;
         let is_traffic = sent.text("act") == "start_traffic";
         let form = TrafficForm { rate: sent.text("rate"), seconds: sent.text("seconds"), seed: sent.text("seed") };
-        match apply_action(&call, &sent, &form).await {
+        match apply_action(&call, &sent, &form).await.split_refusal()? {
             Ok(done) => Ok(redirect_to(&format!("{PATH}?{done}"))),
-            Err(Error::Refused(refusal)) => {
+            Err(refusal) => {
                 let form = if is_traffic { form } else { TrafficForm::default() };
                 let failure = error_message(&refusal).to_owned();
                 Ok(streams_page(&call, &visit, form, (None, Some(failure))).await?.status(400))
             }
-            Err(error) => Err(error.into()),
         }
     })
 }

@@ -1,6 +1,6 @@
 //! `/console/webhooks`: the webhooks of all apps.
 
-use base::{AppId, Error, Id, Refusal};
+use base::{AppId, Error, Id, Refusal, SplitRefusal};
 use network::webhooks as rules;
 use pages::console::{AppWebhook, ConsoleWebhooksPage, SelectOption};
 use pages::{FormField, Notice};
@@ -59,9 +59,9 @@ fn submit(call: RequestContext) -> HandlerFuture {
             "register" => register(&call, &sent).await,
             _ => act_on_webhook(&call, &sent, &act).await,
         };
-        match outcome {
+        match outcome.split_refusal()? {
             Ok(done) => Ok(redirect_to(&format!("{PATH}?{done}"))),
-            Err(Error::Refused(refusal)) => {
+            Err(refusal) => {
                 let message = refusal_message(&refusal);
                 let (failure, url) = if act == "register" {
                     (None, FormField::invalid(sent.text("url"), message))
@@ -70,7 +70,6 @@ fn submit(call: RequestContext) -> HandlerFuture {
                 };
                 Ok(render(&call, &visit, None, failure, url).await?.status(400))
             }
-            Err(failed) => Err(failed.into()),
         }
     })
 }

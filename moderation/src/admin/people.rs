@@ -1,6 +1,6 @@
 //! Applications, invitations and roles.
 
-use base::{Error, Refusal};
+use base::{Error, Refusal, SplitRefusal};
 use network::audit::AuditActor;
 use network::user_roles::{self, UserRole, role_name};
 use network::{email_links, lookup, registration};
@@ -105,13 +105,12 @@ pub(crate) fn set_role(call: RequestContext) -> HandlerFuture {
                 None => user_roles::revoke(tx, &by, user).map(drop),
             }
         };
-        match call.write(change).await {
+        match call.write(change).await.split_refusal()? {
             Ok(()) => Ok(redirect_to(PEOPLE_PATH)),
-            Err(Error::Refused(refusal)) => {
+            Err(refusal) => {
                 let field = FormField::invalid(username, refusal_text(&refusal));
                 Ok(render(&call, &visit, &actor, field, None).await?.status(400))
             }
-            Err(failed) => Err(failed.into()),
         }
     })
 }

@@ -1,6 +1,6 @@
 //! Open reports and appeals.
 
-use base::{Error, PostId, Refusal, Time, UserId};
+use base::{Error, PostId, Refusal, SplitRefusal, Time, UserId};
 use network::audit::AuditActor;
 use network::moderation::{self, KIND_NAMES, Kind, ModerationTarget, NewModerationAction};
 use network::reports::{self, ReportContext, SubjectKind, subject_name};
@@ -179,9 +179,8 @@ async fn answer(
     actor: &AuditActor,
     done: Result<(), Error>,
 ) -> Result<HttpReply, PageExit> {
-    match done {
+    match done.split_refusal()? {
         Ok(()) => Ok(redirect_to(QUEUE_PATH)),
-        Err(Error::Refused(refusal)) => Ok(render(call, visit, actor, Some(refusal_text(&refusal))).await?.status(400)),
-        Err(failed) => Err(failed.into()),
+        Err(refusal) => Ok(render(call, visit, actor, Some(refusal_text(&refusal))).await?.status(400)),
     }
 }

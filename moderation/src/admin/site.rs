@@ -1,6 +1,6 @@
 //! The settings of the site.
 
-use base::{Error, Refusal};
+use base::{Error, Refusal, SplitRefusal};
 use network::site_settings::{self, NAMES, PAGES};
 use network::user_roles::UserRole;
 use pages::{AdminSitePage, FormField, SettingItem};
@@ -66,16 +66,13 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
         };
         let value = sent.text(name);
         let stored = value.clone();
-        match call.write(move |tx: &mut Tx<'_>| site_settings::set(tx, &actor, name, &stored)).await {
+        match call.write(move |tx: &mut Tx<'_>| site_settings::set(tx, &actor, name, &stored)).await.split_refusal()? {
             Ok(()) => {
                 let site = call.state.page_context.site.clone();
                 call.read(move |tx: &mut Tx<'_>| Ok::<_, Error>(site.load_name(tx)?)).await?;
                 Ok(redirect_to(SITE_PATH))
             }
-            Err(Error::Refused(refusal)) => {
-                Ok(render(&call, &visit, Some((name, value, refusal_text(&refusal)))).await?.status(400))
-            }
-            Err(failed) => Err(failed.into()),
+            Err(refusal) => Ok(render(&call, &visit, Some((name, value, refusal_text(&refusal)))).await?.status(400)),
         }
     })
 }

@@ -1,6 +1,6 @@
 //! The terms that the site blocks.
 
-use base::{Error, Refusal};
+use base::{Error, Refusal, SplitRefusal};
 use network::blocked_terms::{self, KIND_NAMES, Term, TermKind};
 use network::user_roles::UserRole;
 use pages::{AdminTermsPage, BlockedTermGroup, BlockedTermItem, FormField};
@@ -81,13 +81,12 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
             "unblock" => call.write(move |tx: &mut Tx<'_>| blocked_terms::delete(tx, &actor, kind, &stored)).await,
             act => return Err(Refusal::invalid_value("act", act).into()),
         };
-        match changed {
+        match changed.split_refusal()? {
             Ok(()) => Ok(redirect_to(TERMS_PATH)),
-            Err(Error::Refused(refusal)) => {
+            Err(refusal) => {
                 let form = TermForm { kind, term: FormField::invalid(term, refusal_text(&refusal)), hold };
                 Ok(render(&call, &visit, form).await?.status(400))
             }
-            Err(failed) => Err(failed.into()),
         }
     })
 }

@@ -1,6 +1,6 @@
 //! Listing, creating, editing and deleting apps.
 
-use base::{Entitlement, Error};
+use base::{Entitlement, SplitRefusal};
 use network::apps::AccessLevel;
 use network::oauth2_flow::PLAIN_PKCE_USAGE;
 use network::portal;
@@ -78,13 +78,12 @@ pub(crate) fn create(call: RequestContext) -> HandlerFuture {
             let site_name = call.state.page_context.site.name().to_string();
             let work =
                 move |tx: &mut store::Tx<'_>| portal::create(tx, &by, &draft, AccessLevel::SelfServe, &site_name);
-            match call.write(work).await {
+            match call.write(work).await.split_refusal()? {
                 Ok((app, made)) => {
                     let own = OwnedApp { visit, person, app };
                     return keys::show_created_keys(&call, &own, made).await;
                 }
-                Err(Error::Refused(refusal)) => failure = app_form::apply_refusal(&mut form, &refusal),
-                Err(stop) => return Err(stop.into()),
+                Err(refusal) => failure = app_form::apply_refusal(&mut form, &refusal),
             }
         }
         let mut frame = visit.page_frame(&call);
@@ -117,10 +116,9 @@ pub(crate) fn save_settings(call: RequestContext) -> HandlerFuture {
             let (by, id, edit) = (own.audit_actor(), own.app.id, app_form::build_edit(&form, &own.app));
             let site_name = call.state.page_context.site.name().to_string();
             let work = move |tx: &mut store::Tx<'_>| portal::update(tx, &by, id, &edit, &site_name);
-            match call.write(work).await {
+            match call.write(work).await.split_refusal()? {
                 Ok(_) => return Ok(redirect_to(&format!("{action}?saved"))),
-                Err(Error::Refused(refusal)) => failure = app_form::apply_refusal(&mut form, &refusal),
-                Err(stop) => return Err(stop.into()),
+                Err(refusal) => failure = app_form::apply_refusal(&mut form, &refusal),
             }
         }
         Ok(settings_page(&call, &own, form, false, failure)?.status(400))

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use base::{Error, Fault, Secret};
+use base::{Error, Fault, Secret, SplitRefusal};
 use edge::{Body, BodyError};
 use futures_util::stream;
 use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, HeaderValue};
@@ -66,14 +66,13 @@ pub(crate) fn download_archive(call: RequestContext) -> HandlerFuture {
             Ok(()) => start_download(&call, person.audit_actor(&visit)).await,
             Err(stop) => Err(stop),
         };
-        match allowed {
+        match allowed.split_refusal()? {
             Ok(download) => Ok(send_archive(&call, &person.user.username, download)?),
-            Err(Error::Refused(refusal)) => {
+            Err(refusal) => {
                 let (archive_password, failure, status) = password_error(&refusal);
                 let refused = DataPageErrors { archive_password, failure, ..DataPageErrors::default() };
                 Ok(data_page(&call, &visit, refused)?.status(status))
             }
-            Err(failed) => Err(failed.into()),
         }
     })
 }
@@ -117,17 +116,16 @@ pub(crate) fn delete_account(call: RequestContext) -> HandlerFuture {
             }
             Err(stop) => Err(stop),
         };
-        match deleted {
+        match deleted.split_refusal()? {
             Ok(_) => {
                 let reply = redirect_to(&format!("{}?done=deleted", SITE_LINKS.sign_in));
                 Ok(session::clear_session_cookie(&call, reply))
             }
-            Err(Error::Refused(refusal)) => {
+            Err(refusal) => {
                 let (password, failure, status) = password_error(&refusal);
                 let refused = DataPageErrors { password, failure, ..DataPageErrors::default() };
                 Ok(data_page(&call, &visit, refused)?.status(status))
             }
-            Err(failed) => Err(failed.into()),
         }
     })
 }
@@ -168,11 +166,10 @@ pub(crate) fn restore_account(call: RequestContext) -> HandlerFuture {
                     Ok(Ok(rules::start(tx, presented.as_ref(), user, &client, lifetime)?))
                 }
             });
-        match restored.await {
+        match restored.await.split_refusal()? {
             Ok(Err(pending)) => Ok(ask_for_code(&call, &next, &pending)),
             Ok(Ok((text, started))) => Ok(session::begin_session(&call, &next, &text, started.user_id).await?),
-            Err(Error::Refused(_)) => Ok(redirect_to(SITE_LINKS.sign_in)),
-            Err(failed) => Err(failed.into()),
+            Err(_) => Ok(redirect_to(SITE_LINKS.sign_in)),
         }
     })
 }

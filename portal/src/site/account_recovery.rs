@@ -1,7 +1,7 @@
 //! Password reset and email confirmation.
 
 use base::secret::digest;
-use base::{Error, Refusal, Secret};
+use base::{Refusal, Secret, SplitRefusal};
 use network::{email_links, registration};
 use pages::{
     EmailConfirmationPage, EmailConfirmationState, ForgotPasswordPage, FormField, PasswordResetState, ResetPasswordPage,
@@ -82,19 +82,18 @@ pub(crate) fn submit_reset(call: RequestContext) -> HandlerFuture {
         let end_tokens = sent.optional_text("end_tokens").is_some();
         let (gate, site) = (&page_context.sign_in_gate, &page_context.site);
         let done = email_links::reset_password(gate, site, &secret, &password, end_tokens, address);
-        match done.await {
+        match done.await.split_refusal()? {
             Ok(Some(offer)) => {
                 let reply = account_data::offer_restoration(&call, &visit, DEFAULT_PATH, &offer)?;
                 Ok(session::clear_session_cookie(&call, reply))
             }
             Ok(None) => Ok(session::clear_session_cookie(&call, redirect_to(SITE_LINKS.sign_in))),
-            Err(Error::Refused(Refusal::InvalidParameters(wrong))) => {
+            Err(Refusal::InvalidParameters(wrong)) => {
                 let field = FormField::invalid("", first_message(&wrong));
                 let reply = reset_page(&call, &visit, &token, field).await?;
                 Ok(reply.status(400))
             }
-            Err(Error::Refused(_)) => reset_page(&call, &visit, &token, FormField::default()).await,
-            Err(failed) => Err(failed.into()),
+            Err(_) => reset_page(&call, &visit, &token, FormField::default()).await,
         }
     })
 }
@@ -106,10 +105,9 @@ async fn reset_page(
     password: FormField,
 ) -> Result<HttpReply, PageExit> {
     let secret = token.to_owned();
-    let state = match call.read(move |tx| email_links::find_reset_user(tx, &secret)).await {
+    let state = match call.read(move |tx| email_links::find_reset_user(tx, &secret)).await.split_refusal()? {
         Ok(user) => PasswordResetState::ValidLink { username: user.username, token: token.to_owned() },
-        Err(Error::Refused(_)) => PasswordResetState::InvalidLink,
-        Err(failed) => return Err(failed.into()),
+        Err(_) => PasswordResetState::InvalidLink,
     };
     let page = ResetPasswordPage { frame: visit.page_frame(call), action: RESET_PATH.to_owned(), state, password };
     Ok(visit.render_page(call, &page)?)
@@ -137,10 +135,9 @@ pub(crate) fn submit_email_confirmation(call: RequestContext) -> HandlerFuture {
         let sent = forms::accept_form(&call, &visit).await?;
         let (token, address) = (sent.text("token"), visit.client_info.address.clone());
         let done = call.write(move |tx| email_links::confirm_email(tx, &token, &address));
-        match done.await {
+        match done.await.split_refusal()? {
             Ok(user) => email_confirmation_page(&call, &visit, EmailConfirmationState::Confirmed { email: user.email }),
-            Err(Error::Refused(_)) => email_confirmation_page(&call, &visit, EmailConfirmationState::InvalidLink),
-            Err(failed) => Err(failed.into()),
+            Err(_) => email_confirmation_page(&call, &visit, EmailConfirmationState::InvalidLink),
         }
     })
 }

@@ -2,7 +2,7 @@
 
 use ads_delivery::conversations::{self, CardMediaPaths, ConversationCardContent};
 use base::refusal::ResourceRef;
-use base::{Error, Id, PostId, Refusal};
+use base::{Error, Id, PostId, Refusal, SplitRefusal};
 use network::posts::{self, NewPost, PostAuthor};
 use pages::{
     CardMedia, ComposePage, ConversationCardPage, ConversationChoice, FormField, PostSentPage, ThankYouMessage,
@@ -135,18 +135,17 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
             Ok(created)
         });
         let mut hidden = answering.to_pairs();
-        match created.await {
+        match created.await.split_refusal()? {
             Ok(created) => {
                 hidden.push(("id", created.id.to_string()));
                 Ok(redirect_to(&format!("{SENT_POST_PATH}?{}", encode_query(&hidden))))
             }
-            Err(Error::Refused(refusal)) => {
+            Err(refusal) => {
                 let why = web::error_formats::error_message(&refusal).to_owned();
                 hidden.extend(reply_to.map(|id| ("in_reply_to", id)));
                 let page = compose_page(&call, &visit, FormField::invalid(text, why), hidden)?;
                 Ok(page.status(400))
             }
-            Err(failed) => Err(failed.into()),
         }
     })
 }

@@ -1,6 +1,6 @@
 //! Passkeys: signing in with one, adding and removing them.
 
-use base::Error;
+use base::SplitRefusal;
 use http::header::{HeaderValue, RETRY_AFTER};
 use network::passkeys::{
     self, NewPasskey, Passkey, PasskeyAssertion, PasskeyAttempt, PasskeyChallengeOutcome, PasskeyRegistration,
@@ -165,14 +165,13 @@ pub(crate) fn remove(call: RequestContext) -> HandlerFuture {
         let visit = BrowserVisit::from_call(&call).await?;
         let person = visit.require_sign_in(&call)?;
         let sent = forms::accept_form(&call, &visit).await?;
-        match verify_password(&call, &visit, person, sent.text("removal_password")).await {
+        match verify_password(&call, &visit, person, sent.text("removal_password")).await.split_refusal()? {
             Ok(()) => {}
-            Err(Error::Refused(refusal)) => {
+            Err(refusal) => {
                 let (removal_password, failure, status) = password_error(&refusal);
                 let refused = SecurityFormErrors { removal_password, failure, status, ..SecurityFormErrors::default() };
                 return security_page(&call, &visit, person, None, refused).await;
             }
-            Err(failed) => return Err(failed.into()),
         }
         let (email_site, by) = (call.state.page_context.site.clone(), person.audit_actor(&visit));
         let id = sent.text("passkey");

@@ -1,7 +1,7 @@
 //! Creating an account.
 
 use base::refusal::InvalidParameter;
-use base::{Error, Refusal, Secret, UserId};
+use base::{Error, Refusal, Secret, SplitRefusal, UserId};
 use network::registration::{self, RegistrationApplicant, RegistrationOutcome, RegistrationPolicy};
 use network::{email_links, site_settings};
 use pages::{FormField, SignUpPage, TextPage};
@@ -42,15 +42,15 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
         let applicant = RegistrationApplicant { invite: invite_secret, ..sent_applicant(&visit, &sent) };
         let page_context = &call.state.page_context;
         let (site, who) = (&page_context.site, page_context.config.registration);
-        let joined = match registration::register(&page_context.sign_in_gate, site, who, &applicant).await {
+        let registered = registration::register(&page_context.sign_in_gate, site, who, &applicant).await;
+        let joined = match registered.split_refusal()? {
             Ok(joined) => joined,
-            Err(Error::Refused(refusal)) => {
+            Err(refusal) => {
                 let typed = SignUpFields::from_refusal(&sent, &refusal);
                 let status = if refusal == Refusal::RateLimited { 429 } else { 400 };
                 let reply = registration_page(&call, &visit, &next, invite, typed).await?;
                 return Ok(reply.status(status));
             }
-            Err(failed) => return Err(failed.into()),
         };
         let RegistrationOutcome::Joined(user) = joined else {
             return waiting_page(&call, &visit);

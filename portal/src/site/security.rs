@@ -1,6 +1,6 @@
 //! Two-factor sign-in and the security events of an account.
 
-use base::{Error, Refusal, Secret};
+use base::{Error, Refusal, Secret, SplitRefusal};
 use network::audit::{AuditAction, AuditActor};
 use network::emails::EmailSite;
 use network::passkeys::{MAX_PASSKEYS, Passkey, PasskeyRegistration};
@@ -228,13 +228,12 @@ pub(crate) fn begin_setup(call: RequestContext) -> HandlerFuture {
         if is_enabled(&call, person).await? {
             return Ok(redirect_to(SITE_LINKS.security));
         }
-        match verify_password(&call, &visit, person, sent.text("password")).await {
+        match verify_password(&call, &visit, person, sent.text("password")).await.split_refusal()? {
             Ok(()) => {}
-            Err(Error::Refused(refusal)) => {
+            Err(refusal) => {
                 let refused = SecurityFormErrors::from_refusal(None, &refusal);
                 return security_page(&call, &visit, person, None, refused).await;
             }
-            Err(failed) => return Err(failed.into()),
         }
         let (site, user) = (call.state.page_context.site.clone(), person.user.clone());
         let setup = call.write(move |tx| two_factor::begin_setup(tx, &site, &user)).await?;
@@ -326,7 +325,7 @@ pub(super) fn submit_proved_form(call: RequestContext, form: ProvedForm) -> Hand
             }
             Err(stop) => Err(stop),
         };
-        let refused = match applied {
+        let refused = match applied.split_refusal()? {
             Ok(CodeOutcome::Accepted(ProvedFormResult::NewCodes(codes))) => {
                 return recovery_codes_page(&call, &visit, &codes);
             }
@@ -344,8 +343,7 @@ pub(super) fn submit_proved_form(call: RequestContext, form: ProvedForm) -> Hand
                 let failure = Some(throttled_message(retry_seconds(retry_ms)));
                 SecurityFormErrors { failure, status: 429, ..SecurityFormErrors::default() }
             }
-            Err(Error::Refused(refusal)) => SecurityFormErrors::from_refusal(Some(form), &refusal),
-            Err(failed) => return Err(failed.into()),
+            Err(refusal) => SecurityFormErrors::from_refusal(Some(form), &refusal),
         };
         security_page(&call, &visit, person, None, refused).await
     })

@@ -1,7 +1,7 @@
 //! Password, email address and private profile.
 
 use base::refusal::InvalidParameter;
-use base::{Error, Refusal, Secret};
+use base::{Error, Refusal, Secret, SplitRefusal};
 use network::sign_in::PasswordProof;
 use network::{email_links, private_profiles};
 use pages::{
@@ -137,18 +137,17 @@ pub(crate) fn change_password(call: RequestContext) -> HandlerFuture {
             device: session::known_device(&call).await?,
         };
         let changed = email_links::change_password(gate, site, current, &old, &new, end_tokens);
-        match changed.await {
+        match changed.await.split_refusal()? {
             Ok(text) => {
                 let done = if end_tokens { "tokens" } else { "password" };
                 let reply = redirect_to(&format!("{}?done={done}", page_context::SITE_LINKS.account));
                 Ok(session::set_session_cookie(&call, reply, &text))
             }
-            Err(Error::Refused(refusal)) => {
+            Err(refusal) => {
                 let (current, failure, status) = password_error(&refusal);
                 let refused = SettingsErrors { current, failure, ..SettingsErrors::default() };
                 Ok(settings_page(&call, &visit, person, None, refused).await?.status(status))
             }
-            Err(failed) => Err(failed.into()),
         }
     })
 }
@@ -169,9 +168,9 @@ pub(crate) fn change_username(call: RequestContext) -> HandlerFuture {
         }
         let (by, username) = (person.audit_actor(&visit), typed.clone());
         let changed = call.write(move |tx| network::profiles::change_username(tx, &by, &username));
-        match changed.await {
+        match changed.await.split_refusal()? {
             Ok(_) => Ok(redirect_to(&format!("{}?done=username", page_context::SITE_LINKS.account))),
-            Err(Error::Refused(refusal)) => {
+            Err(refusal) => {
                 let (error, failure, status) = match &refusal {
                     Refusal::InvalidParameters(_) => (Some(username_error(&typed)), None, 400),
                     Refusal::RateLimited => (None, Some(TOO_MANY_ATTEMPTS.to_owned()), 429),
@@ -181,7 +180,6 @@ pub(crate) fn change_username(call: RequestContext) -> HandlerFuture {
                 let refused = SettingsErrors { username, failure, ..SettingsErrors::default() };
                 Ok(settings_page(&call, &visit, person, None, refused).await?.status(status))
             }
-            Err(failed) => Err(failed.into()),
         }
     })
 }
@@ -203,9 +201,9 @@ pub(crate) fn change_email(call: RequestContext) -> HandlerFuture {
             Ok(()) => request_email_change(&call, &visit, person, &email).await,
             Err(stop) => Err(stop),
         };
-        match changed {
+        match changed.split_refusal()? {
             Ok(()) => email_confirmation_page(&call, &visit, EmailConfirmationState::Sent { email }),
-            Err(Error::Refused(refusal)) => {
+            Err(refusal) => {
                 let (proof, failure, status) = password_error(&refusal);
                 let refused = SettingsErrors {
                     email: FormField::new(email),
@@ -215,7 +213,6 @@ pub(crate) fn change_email(call: RequestContext) -> HandlerFuture {
                 };
                 Ok(settings_page(&call, &visit, person, None, refused).await?.status(status))
             }
-            Err(failed) => Err(failed.into()),
         }
     })
 }
@@ -228,16 +225,15 @@ pub(crate) fn resend_confirmation(call: RequestContext) -> HandlerFuture {
         forms::accept_form(&call, &visit).await?;
         let (site, by) = (call.state.page_context.site.clone(), person.audit_actor(&visit));
         let sent = call.write(move |tx| email_links::resend_confirmation(tx, &site, &by));
-        match sent.await {
+        match sent.await.split_refusal()? {
             Ok(None) => Ok(redirect_to(page_context::SITE_LINKS.account)),
             Ok(Some(email)) => email_confirmation_page(&call, &visit, EmailConfirmationState::Sent { email }),
-            Err(Error::Refused(_)) => {
+            Err(_) => {
                 let refused =
                     SettingsErrors { failure: Some(TOO_MANY_ATTEMPTS.to_owned()), ..SettingsErrors::default() };
                 let reply = settings_page(&call, &visit, person, None, refused).await?;
                 Ok(reply.status(429))
             }
-            Err(failed) => Err(failed.into()),
         }
     })
 }
@@ -259,16 +255,15 @@ pub(crate) fn update_private_profile(call: RequestContext) -> HandlerFuture {
         };
         let (by, user) = (person.audit_actor(&visit), person.user.id);
         let updated = call.write(move |tx| private_profiles::update(tx, &by, user, &edit));
-        match updated.await {
+        match updated.await.split_refusal()? {
             Ok(_) => Ok(redirect_to(&format!("{}?done=about", page_context::SITE_LINKS.account))),
-            Err(Error::Refused(_)) => {
+            Err(_) => {
                 let message = "Enter a date in the past, and choose a gender";
                 let refused =
                     SettingsErrors { born_on: Some(FormField::invalid(born_on, message)), ..SettingsErrors::default() };
                 let reply = settings_page(&call, &visit, person, None, refused).await?;
                 Ok(reply.status(400))
             }
-            Err(failed) => Err(failed.into()),
         }
     })
 }

@@ -1,6 +1,6 @@
 //! The list of users, its search, and the form of a new user.
 
-use base::{Error, Refusal, Secret, UserId};
+use base::{Error, Refusal, Secret, SplitRefusal, UserId};
 use network::audit::{self, AuditAction, AuditActor};
 use network::people::{self, UserSearchKey, UserSearchRange};
 use network::users::{self, NewUser};
@@ -68,13 +68,12 @@ pub(super) fn create(call: RequestContext) -> HandlerFuture {
             )?;
             Ok(user)
         });
-        match created.await {
+        match created.await.split_refusal()? {
             Ok(user) => Ok(redirect_to(&format!("{}?done=created", person_path(&user.username)))),
-            Err(Error::Refused(refusal)) => {
+            Err(refusal) => {
                 form.mark(&refusal);
                 Ok(render(&call, &visit, form).await?.status(400))
             }
-            Err(failed) => Err(failed.into()),
         }
     })
 }

@@ -1,6 +1,6 @@
 //! The page of one user.
 
-use base::{Error, Refusal};
+use base::{Error, Refusal, SplitRefusal};
 use network::profiles::ProfileChanges;
 use pages::console::{MintedToken, PersonPage, PostFields, ProfileFields, word_options};
 use pages::{FormField, Notice, Pager};
@@ -40,18 +40,17 @@ pub(super) fn submit(call: RequestContext) -> HandlerFuture {
         let (form, next) = (ActionForm::read(&sent), sent.return_path());
         let user = load_user(&call, &visit).await?;
         let (outcome, form) = execute(&call, &user, form).await;
-        match outcome {
+        match outcome.split_refusal()? {
             Ok((ActionOutcome::Done(key), user)) => {
                 let path = next.unwrap_or_else(|| person_path(&user.username));
                 Ok(redirect_to(&format!("{path}?done={key}")))
             }
             Ok((ActionOutcome::Minted(minted), user)) => show_minted(&call, &visit, &user, minted).await,
-            Err(Error::Refused(refusal)) => {
+            Err(refusal) => {
                 let mut page = load_page(&call, &visit, &user, None).await?;
                 show_refusal(&mut page, &form, &refusal);
                 Ok(visit.render_page(&call, &page)?.status(400))
             }
-            Err(failed) => Err(failed.into()),
         }
     })
 }
