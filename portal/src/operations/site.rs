@@ -14,7 +14,10 @@ use crate::site::{
 
 pub(super) static PAGES: &[Endpoint] = &[
     page_endpoint("showStart", "/", landing::show).summary("The start page."),
-    page_endpoint("showSignIn", "/login", sign_in::show).summary("The sign-in form."),
+    // A refused form's page has the address of the form.
+    page_endpoint("showSignIn", "/login", sign_in::show)
+        .aliases(&[passkeys::SIGN_IN_PATH])
+        .summary("The sign-in form."),
     form_endpoint("signIn", "/login", sign_in::submit, SIGN_IN).summary("Signs a browser in."),
     page_endpoint("showSignInCode", sign_in_code::CODE_PATH, sign_in_code::show)
         .summary("The form that asks for the second factor."),

@@ -2,8 +2,8 @@
 
 use super::authenticator::{PRESENT, SoftwarePasskey, VERIFIED};
 use super::{
-    PASSWORD, PasskeySpoiler, SECURITY, add_passkey, answer, attribute, begin_addition, challenge_of, is_signed_in,
-    request_challenge, sign_in, sign_in_fields, someone_with_passkey, start_server,
+    PASSWORD, PasskeySpoiler, SECURITY, SIGN_IN, add_passkey, answer, attribute, begin_addition, challenge_of,
+    is_signed_in, request_challenge, sign_in, sign_in_fields, someone_with_passkey, start_server,
 };
 use crate::harness::{TestRequest, shared_server};
 use crate::pages::browser::Browser;
@@ -59,6 +59,7 @@ fn answer_that_is_not_of_the_owner_at_this_site_is_refused() {
         assert!(refused.text().contains("This passkey could not be used"), "{case}");
         assert!(!is_signed_in(&mut browser), "{case}");
     }
+    assert!(browser.get(SIGN_IN).assert_page(200).contains("Sign in"), "the refused page, opened again");
     // Another's key with this id.
     let mut forged = other;
     (forged.id, forged.user_handle) = (passkey.id.clone(), passkey.user_handle.clone());
