@@ -8,7 +8,7 @@ use base::Time;
 pub struct UsageWindow {
     /// Method and path.
     pub operation: String,
-    /// For example "@ada" or "the app".
+    /// For example "@ada", "the app" or "demo, @ada".
     pub counted_for: String,
     pub seconds: i64,
     pub used: u64,

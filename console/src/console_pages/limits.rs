@@ -3,8 +3,8 @@
 use base::clock::wall_time;
 use base::{Error, SplitRefusal};
 use emulator::costs::{CostAccount, CostSummary, dollars};
-use pages::console::{ConsoleLimitsPage, CostItem, LimitWindowItem};
-use pages::{FormField, Notice};
+use pages::console::{ConsoleLimitsPage, CostItem};
+use pages::{FormField, Notice, UsageWindow};
 use portal::{BrowserVisit, PageExit, SubmittedForm, accept_form, portal_page, redirect_to, run_page};
 use web::HttpReply;
 use web::endpoint::{BodySpec, Endpoint, HandlerFuture, MAX_TEXT};
@@ -122,8 +122,8 @@ fn cost_item(summary: &CostSummary) -> CostItem {
     CostItem { account, calls: summary.calls, total: dollars(summary.total_micros) }
 }
 
-fn window_item(window: LimitWindow) -> LimitWindowItem {
-    LimitWindowItem {
+fn window_item(window: LimitWindow) -> UsageWindow {
+    UsageWindow {
         operation: window.operation,
         counted_for: window.subject,
         seconds: i64::from(window.seconds),

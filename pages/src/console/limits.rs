@@ -1,7 +1,6 @@
 use crate::page::{HtmlPage, html_page};
-use crate::{FormField, PageFrame};
+use crate::{FormField, PageFrame, UsageWindow};
 use askama::Template;
-use base::Time;
 
 /// What the calls of an app on a day, or of a run, would have cost.
 pub struct CostItem {
@@ -12,35 +11,6 @@ pub struct CostItem {
     pub total: String,
 }
 
-pub struct LimitWindowItem {
-    /// Method and path.
-    pub operation: String,
-    /// For example "demo, @ada".
-    pub counted_for: String,
-    pub seconds: i64,
-    pub used: u64,
-    pub limit: u64,
-    pub resets: Time,
-}
-
-impl LimitWindowItem {
-    pub const fn warning_threshold(&self) -> u64 {
-        self.limit.saturating_mul(4) / 5
-    }
-
-    pub const fn exhausted_threshold(&self) -> u64 {
-        self.limit.saturating_sub(1)
-    }
-
-    pub const fn is_exhausted(&self) -> bool {
-        self.used >= self.limit
-    }
-
-    pub fn duration_label(&self) -> String {
-        crate::relative_time::format_duration(self.seconds)
-    }
-}
-
 #[derive(Template)]
 #[template(path = "console/limits.html")]
 pub struct ConsoleLimitsPage {
@@ -49,7 +19,7 @@ pub struct ConsoleLimitsPage {
     pub mode: &'static str,
     pub factor: FormField,
     /// The most used first.
-    pub windows: Vec<LimitWindowItem>,
+    pub windows: Vec<UsageWindow>,
     pub costs: Vec<CostItem>,
     pub endpoint: FormField,
     pub app: FormField,

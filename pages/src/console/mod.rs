@@ -22,7 +22,7 @@ pub use explorer::{
 };
 pub use faults::{FaultEffectGroup, FaultEffectItem, FaultInput, FaultRuleItem, FaultsPage};
 pub use home::{ConsoleHomePage, WebhookAttemptLine, WorldEventLine};
-pub use limits::{ConsoleLimitsPage, CostItem, LimitWindowItem};
+pub use limits::{ConsoleLimitsPage, CostItem};
 pub use people::{
     MintedToken, PeoplePage, PersonApp, PersonItem, PersonPage, PersonPost, PersonRelation, PostFields, ProfileFields,
 };

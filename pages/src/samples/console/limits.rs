@@ -1,10 +1,8 @@
-use crate::FormField;
-use crate::console::{
-    ConsoleLimitsPage, ConsoleStreamsPage, CostItem, EndedStreamItem, LimitWindowItem, StreamItem, TrafficItem,
-};
+use crate::console::{ConsoleLimitsPage, ConsoleStreamsPage, CostItem, EndedStreamItem, StreamItem, TrafficItem};
 use crate::samples::{
     HOSTILE, development_frame, hostile_frame, minutes_ago, sample_time, signed_in_frame, with_failure, with_notice,
 };
+use crate::{FormField, UsageWindow};
 
 pub(crate) fn limits_states() -> Vec<(&'static str, ConsoleLimitsPage)> {
     let page = |mode, windows| ConsoleLimitsPage {
@@ -24,7 +22,7 @@ pub(crate) fn limits_states() -> Vec<(&'static str, ConsoleLimitsPage)> {
     let cost =
         |account: &str, calls, total: &str| CostItem { account: account.to_owned(), calls, total: total.to_owned() };
     let costs = vec![cost("demo, 2026-11-24", 412, "1.245"), cost("Run ci", 96, "0.00")];
-    let hostile = LimitWindowItem { operation: HOSTILE.to_owned(), ..limit_window(1, HOSTILE) };
+    let hostile = UsageWindow { operation: HOSTILE.to_owned(), ..limit_window(1, HOSTILE) };
     let message = "no endpoint matches [GET /2/user/me]: did you mean [GET /2/users/me]?";
     vec![
         ("off", page("off", Vec::new())),
@@ -51,8 +49,8 @@ pub(crate) fn limits_states() -> Vec<(&'static str, ConsoleLimitsPage)> {
     ]
 }
 
-fn limit_window(used: u64, counted_for: &str) -> LimitWindowItem {
-    LimitWindowItem {
+fn limit_window(used: u64, counted_for: &str) -> UsageWindow {
+    UsageWindow {
         operation: "GET /2/users/me".to_owned(),
         counted_for: counted_for.to_owned(),
         seconds: 900,
