@@ -10,16 +10,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = folder.ok_or("give a folder to write to")?;
     let (style, mark, script) = ("locum.css", "locum.svg", "locum.js");
     fs::create_dir_all(&folder)?;
-    fs::write(folder.join(style), pages::STYLE)?;
-    fs::write(folder.join(mark), pages::MARK)?;
-    fs::write(folder.join(script), pages::SCRIPT)?;
+    fs::write(folder.join(style), pages::STYLE.text)?;
+    fs::write(folder.join(mark), pages::MARK.text)?;
+    fs::write(folder.join(script), pages::STREAM_SCRIPT.text)?;
     let mut index = String::from("<!doctype html><title>Gallery</title><ul>");
     for sample in pages::all_samples()? {
         let html = sample
             .html
-            .replace(pages::STYLE_PATH, style)
-            .replace(pages::MARK_PATH, mark)
-            .replace(pages::SCRIPT_PATH, script);
+            .replace(pages::STYLE.path(), style)
+            .replace(pages::MARK.path(), mark)
+            .replace(pages::STREAM_SCRIPT.path(), script);
         let name = format!("{}.html", sample.name);
         fs::write(folder.join(&name), html)?;
         write!(index, "<li><a href=\"{name}\">{name}</a>")?;

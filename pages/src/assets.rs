@@ -1,60 +1,68 @@
-//! The stylesheet, the logo and the script, each under a path with a content hash.
+//! The stylesheet, the logo and the scripts, each under a path with a content hash.
 
-/// Served at [`STYLE_PATH`] as `text/css; charset=utf-8`, cacheable forever.
-pub const STYLE: &str = concat!(
-    include_str!("../style/ground.css"),
-    include_str!("../style/frame.css"),
-    include_str!("../style/forms.css"),
-    include_str!("../style/pieces.css"),
-    include_str!("../style/pages.css"),
-    include_str!("../style/manager.css"),
-    include_str!("../style/console_pages.css"),
-    include_str!("../style/members.css"),
+const CSS: &str = "text/css; charset=utf-8";
+const SVG: &str = "image/svg+xml";
+const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
+
+/// Cacheable forever.
+pub struct Asset {
+    /// Padded with spaces.
+    path: [u8; 30],
+    pub content_type: &'static str,
+    pub text: &'static str,
+}
+
+pub static STYLE: Asset = Asset::new(
+    *b"/assets/0000000000000000.css  ",
+    CSS,
+    concat!(
+        include_str!("../style/ground.css"),
+        include_str!("../style/frame.css"),
+        include_str!("../style/forms.css"),
+        include_str!("../style/pieces.css"),
+        include_str!("../style/pages.css"),
+        include_str!("../style/manager.css"),
+        include_str!("../style/console_pages.css"),
+        include_str!("../style/members.css"),
+    ),
 );
+pub static MARK: Asset = Asset::new(*b"/assets/0000000000000000.svg  ", SVG, include_str!("../style/mark.svg"));
+/// Script of [`crate::LiveStreamPage`].
+pub static STREAM_SCRIPT: Asset = Asset::script(include_str!("../style/live.js"));
+pub static CONSOLE_SCRIPT: Asset = Asset::script(include_str!("../style/console.js"));
+/// Script of [`crate::members::HomePage`].
+pub static HOME_SCRIPT: Asset = Asset::script(include_str!("../style/home.js"));
+/// Script of [`crate::members::MessageThreadPage`].
+pub static CONVERSATION_SCRIPT: Asset = Asset::script(include_str!("../style/conversation.js"));
+pub static PASSKEY_SCRIPT: Asset = Asset::script(include_str!("../style/passkeys.js"));
 
-pub const STYLE_PATH: &str = asset_path(&STYLE_NAME);
-
-/// Served at [`MARK_PATH`] as `image/svg+xml`, cacheable forever.
-pub const MARK: &str = include_str!("../style/mark.svg");
-
-pub const MARK_PATH: &str = asset_path(&MARK_NAME);
-
-/// Script of [`crate::LiveStreamPage`], served at [`SCRIPT_PATH`] as `text/javascript; charset=utf-8`, cacheable
-/// forever.
-pub const SCRIPT: &str = include_str!("../style/live.js");
-
-/// Script of the console's pages, served at [`CONSOLE_SCRIPT_PATH`] as [`SCRIPT`] is.
-pub const CONSOLE_SCRIPT: &str = include_str!("../style/console.js");
-
-/// Script of [`crate::members::HomePage`], served at [`HOME_SCRIPT_PATH`] as [`SCRIPT`] is.
-pub const HOME_SCRIPT: &str = include_str!("../style/home.js");
-
-/// Script of [`crate::members::MessageThreadPage`], served at [`CONVERSATION_SCRIPT_PATH`] as [`SCRIPT`] is.
-pub const CONVERSATION_SCRIPT: &str = include_str!("../style/conversation.js");
-
-/// Script of the pages with passkeys, served at [`PASSKEY_SCRIPT_PATH`] as [`SCRIPT`] is.
-pub const PASSKEY_SCRIPT: &str = include_str!("../style/passkeys.js");
+static ASSETS: [&Asset; 7] =
+    [&STYLE, &MARK, &STREAM_SCRIPT, &CONSOLE_SCRIPT, &HOME_SCRIPT, &CONVERSATION_SCRIPT, &PASSKEY_SCRIPT];
 
 /// Script that advertisers' sites embed, as `text/javascript; charset=utf-8`.
 pub const TAG_SCRIPT: &str = include_str!("../style/tag.js");
 
-pub const SCRIPT_PATH: &str = asset_path(&SCRIPT_NAME);
+pub fn find_asset(path: &str) -> Option<&'static Asset> {
+    ASSETS.into_iter().find(|asset| asset.path() == path)
+}
 
-pub const CONSOLE_SCRIPT_PATH: &str = asset_path(&CONSOLE_SCRIPT_NAME);
+impl Asset {
+    /// The sixteen zeros in `path` become the digest of `text`.
+    const fn new(path: [u8; 30], content_type: &'static str, text: &'static str) -> Self {
+        Self { path: hashed_file_name(path, text), content_type, text }
+    }
 
-pub const HOME_SCRIPT_PATH: &str = asset_path(&HOME_SCRIPT_NAME);
+    const fn script(text: &'static str) -> Self {
+        Self::new(*b"/assets/0000000000000000.js   ", JAVASCRIPT, text)
+    }
 
-pub const CONVERSATION_SCRIPT_PATH: &str = asset_path(&CONVERSATION_SCRIPT_NAME);
-
-pub const PASSKEY_SCRIPT_PATH: &str = asset_path(&PASSKEY_SCRIPT_NAME);
-
-const SCRIPT_NAME: [u8; 30] = hashed_file_name(*b"/assets/0000000000000000.js   ", SCRIPT);
-const CONSOLE_SCRIPT_NAME: [u8; 30] = hashed_file_name(*b"/assets/0000000000000000.js   ", CONSOLE_SCRIPT);
-const HOME_SCRIPT_NAME: [u8; 30] = hashed_file_name(*b"/assets/0000000000000000.js   ", HOME_SCRIPT);
-const CONVERSATION_SCRIPT_NAME: [u8; 30] = hashed_file_name(*b"/assets/0000000000000000.js   ", CONVERSATION_SCRIPT);
-const PASSKEY_SCRIPT_NAME: [u8; 30] = hashed_file_name(*b"/assets/0000000000000000.js   ", PASSKEY_SCRIPT);
-const STYLE_NAME: [u8; 30] = hashed_file_name(*b"/assets/0000000000000000.css  ", STYLE);
-const MARK_NAME: [u8; 30] = hashed_file_name(*b"/assets/0000000000000000.svg  ", MARK);
+    pub const fn path(&self) -> &str {
+        match std::str::from_utf8(self.path.trim_ascii_end()) {
+            Ok(text) => text,
+            Err(_) => "/assets/unnamed",
+        }
+    }
+}
 
 /// Replaces the sixteen zeros in `name` with the digest of `content`.
 const fn hashed_file_name(mut name: [u8; 30], content: &str) -> [u8; 30] {
@@ -88,11 +96,4 @@ const fn fnv1a_hash(mut bytes: &[u8]) -> u64 {
 
 const fn hex_digit(digit: u8) -> u8 {
     if digit < 10 { b'0' + digit } else { b'a' + digit - 10 }
-}
-
-const fn asset_path(name: &'static [u8; 30]) -> &'static str {
-    match std::str::from_utf8(name.trim_ascii_end()) {
-        Ok(text) => text,
-        Err(_) => "/assets/unnamed",
-    }
 }

@@ -55,8 +55,8 @@ pub use apps::{
     AppAccessSummary, AppForm, AppKind, AppListItem, AppListPage, AppRef, AppSettingsPage, AppTab, NewAppPage,
 };
 pub use assets::{
-    CONSOLE_SCRIPT, CONSOLE_SCRIPT_PATH, CONVERSATION_SCRIPT, CONVERSATION_SCRIPT_PATH, HOME_SCRIPT, HOME_SCRIPT_PATH,
-    MARK, MARK_PATH, PASSKEY_SCRIPT, PASSKEY_SCRIPT_PATH, SCRIPT, SCRIPT_PATH, STYLE, STYLE_PATH, TAG_SCRIPT,
+    Asset, CONSOLE_SCRIPT, CONVERSATION_SCRIPT, HOME_SCRIPT, MARK, PASSKEY_SCRIPT, STREAM_SCRIPT, STYLE, TAG_SCRIPT,
+    find_asset,
 };
 pub use authorize::{
     AppSummary, AuthorizationDeniedPage, CallbackDestination, OAuth1AuthorizePage, OAuth2ConsentPage, PinPage,

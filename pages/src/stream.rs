@@ -49,7 +49,7 @@ html_page!(
     |page| vec![("value", &page.value), ("tag", &page.tag)]
 );
 
-/// Its script ([`crate::SCRIPT_PATH`]) reads the stream at `events`.
+/// Its script ([`crate::STREAM_SCRIPT`]) reads the stream at `events`.
 #[derive(Template)]
 #[template(path = "live.html")]
 pub struct LiveStreamPage {

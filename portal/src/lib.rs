@@ -7,6 +7,7 @@ mod site;
 
 pub use developer::webhooks::{challenge_webhook, load_webhook_item};
 pub use operations::{DEVELOPMENT, ENDPOINTS, form_endpoint, page_endpoint, portal_page};
+pub use site::assets::serve_asset;
 pub use site::errors::exit_page;
 pub use site::forms::{
     PageQuery, SubmittedForm, UploadSubmission, accept_form, accept_raw_form, local_path, run_upload_form,

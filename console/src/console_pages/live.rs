@@ -8,8 +8,8 @@ use deliver::streams::Hub;
 use edge::{Body, BodyError};
 use emulator::live::{LiveTopic, LiveVersions, MAX_VIEWERS};
 use futures_util::{Stream, stream};
-use http::header::{CACHE_CONTROL, HeaderValue};
-use portal::portal_page;
+use http::header::HeaderValue;
+use portal::{portal_page, serve_asset};
 use store::{Store, deliveries, event_log};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use web::HttpReply;
@@ -17,8 +17,6 @@ use web::endpoint::{Endpoint, HandlerFuture};
 use web::request_context::RequestContext;
 
 const EVENT_STREAM: HeaderValue = HeaderValue::from_static("text/event-stream; charset=utf-8");
-const SCRIPT: HeaderValue = HeaderValue::from_static("text/javascript; charset=utf-8");
-const IMMUTABLE_CACHE: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 
 /// Between two looks at what is not published, and between two events.
 const TICK: Duration = Duration::from_secs(1);
@@ -30,15 +28,10 @@ pub(super) static ENDPOINTS: &[Endpoint] = &[
     portal_page("consoleLive", "GET", "/console/live")
         .stream_handler(open)
         .summary("Server-sent events that name what has changed."),
-    portal_page("consoleScript", "GET", pages::CONSOLE_SCRIPT_PATH)
-        .handler(serve_script)
+    portal_page("consoleScript", "GET", pages::CONSOLE_SCRIPT.path())
+        .handler(serve_asset)
         .summary("The script of the console."),
 ];
-
-fn serve_script(_call: RequestContext) -> HandlerFuture {
-    let reply = HttpReply::bytes(200, SCRIPT, pages::CONSOLE_SCRIPT);
-    Box::pin(async move { Ok(reply.header(CACHE_CONTROL, IMMUTABLE_CACHE)) })
-}
 
 fn open(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {

@@ -55,7 +55,7 @@ fn contrast(one: [u8; 3], other: [u8; 3]) -> f64 {
 
 #[test]
 fn words_and_shapes_stand_out_in_light_and_dark() {
-    let (light, dark) = STYLE.split_once("prefers-color-scheme: dark").unwrap();
+    let (light, dark) = STYLE.text.split_once("prefers-color-scheme: dark").unwrap();
     for (mode, block) in [("light", light), ("dark", dark)] {
         let colours = colours(block);
         for (pairs, least) in [(TEXT, 4.5), (SHAPES, 3.0)] {

@@ -133,12 +133,12 @@ fn nothing_runs_and_nothing_is_styled_inline() {
             // The only scripts, served from our own origin.
             let src = element.attribute("src");
             let ours = element.text.trim().is_empty()
-                && (name.starts_with("live.") && src == Some(pages::SCRIPT_PATH)
+                && (name.starts_with("live.") && src == Some(pages::STREAM_SCRIPT.path())
                     || (name.starts_with("sign-in.") || name.starts_with("passkey-setup."))
-                        && src == Some(pages::PASSKEY_SCRIPT_PATH)
-                    || name.starts_with("home.") && src == Some(pages::HOME_SCRIPT_PATH)
-                    || name.starts_with("message_thread.") && src == Some(pages::CONVERSATION_SCRIPT_PATH)
-                    || name.starts_with("console_") && src == Some(pages::CONSOLE_SCRIPT_PATH));
+                        && src == Some(pages::PASSKEY_SCRIPT.path())
+                    || name.starts_with("home.") && src == Some(pages::HOME_SCRIPT.path())
+                    || name.starts_with("message_thread.") && src == Some(pages::CONVERSATION_SCRIPT.path())
+                    || name.starts_with("console_") && src == Some(pages::CONSOLE_SCRIPT.path()));
             if element.name == "script" && ours {
                 continue;
             }
@@ -237,14 +237,15 @@ fn details_of_callbacks_are_for_development_worlds() {
 
 #[test]
 fn the_stylesheet_loads_nothing_and_has_a_name_of_its_own() {
-    assert!(!STYLE.contains("url(") && !STYLE.contains("@import"));
-    assert!(STYLE.contains("prefers-color-scheme: dark"));
-    assert!(STYLE.contains("prefers-reduced-motion"));
-    let digest = pages::STYLE_PATH.strip_prefix("/assets/").and_then(|path| path.strip_suffix(".css")).unwrap();
+    let style = STYLE.text;
+    assert!(!style.contains("url(") && !style.contains("@import"));
+    assert!(style.contains("prefers-color-scheme: dark"));
+    assert!(style.contains("prefers-reduced-motion"));
+    let digest = pages::STYLE.path().strip_prefix("/assets/").and_then(|path| path.strip_suffix(".css")).unwrap();
     assert_eq!(digest.len(), 16);
     assert!(digest.bytes().any(|digit| digit != b'0'));
     assert!(digest.bytes().all(|digit| digit.is_ascii_hexdigit()));
-    assert!(pages::MARK_PATH.strip_suffix(".svg").is_some());
+    assert!(pages::MARK.path().strip_suffix(".svg").is_some());
 }
 
 #[test]
@@ -252,7 +253,7 @@ fn every_class_in_a_page_is_known_to_the_stylesheet() {
     for (name, document) in documents() {
         for element in &document.elements {
             for class in element.attribute("class").unwrap_or_default().split_whitespace() {
-                assert!(STYLE.contains(&format!(".{class}")), "{name}: .{class}");
+                assert!(STYLE.text.contains(&format!(".{class}")), "{name}: .{class}");
             }
         }
     }

@@ -7,9 +7,10 @@ use web::endpoint::{
 use web::request_context::RequestContext;
 use web::text_members;
 
+use crate::site::assets::serve_asset;
 use crate::site::{
-    access, account_data, account_recovery, assets, card_links, compose, landing, oauth1, oauth2, passkeys,
-    post_preview, registration, security, settings, short_links, sign_in, sign_in_code, web_tags,
+    access, account_data, account_recovery, card_links, compose, landing, oauth1, oauth2, passkeys, post_preview,
+    registration, security, settings, short_links, sign_in, sign_in_code, web_tags,
 };
 
 pub(super) static PAGES: &[Endpoint] = &[
@@ -129,20 +130,19 @@ pub(super) static PAGES: &[Endpoint] = &[
         .summary("Publishes a post; one with a conversation card's hashtag replies to the card."),
     page_endpoint("showWritten", "/intent/written", compose::show_sent_post)
         .summary("The published post, and the card's thank-you content."),
-    page_endpoint("getStyle", pages::STYLE_PATH, assets::serve_stylesheet).summary("The stylesheet."),
-    page_endpoint("getScript", pages::SCRIPT_PATH, assets::serve_script).summary("The script of the live stream page."),
-    page_endpoint("getHomeScript", pages::HOME_SCRIPT_PATH, assets::serve_home_script)
-        .summary("The script of the home timeline."),
-    page_endpoint("getConversationScript", pages::CONVERSATION_SCRIPT_PATH, assets::serve_conversation_script)
+    page_endpoint("getStyle", pages::STYLE.path(), serve_asset).summary("The stylesheet."),
+    page_endpoint("getScript", pages::STREAM_SCRIPT.path(), serve_asset).summary("The script of the live stream page."),
+    page_endpoint("getHomeScript", pages::HOME_SCRIPT.path(), serve_asset).summary("The script of the home timeline."),
+    page_endpoint("getConversationScript", pages::CONVERSATION_SCRIPT.path(), serve_asset)
         .summary("The script of conversations."),
-    page_endpoint("getPasskeyScript", pages::PASSKEY_SCRIPT_PATH, assets::serve_passkey_script)
+    page_endpoint("getPasskeyScript", pages::PASSKEY_SCRIPT.path(), serve_asset)
         .summary("The script of the pages with passkeys."),
     page_endpoint("getTagScript", TAG_SCRIPT_PATH, web_tags::serve_script)
         .summary("The script of web event tags, which advertisers' sites embed."),
     page_endpoint("recordTagEvent", TAG_IMAGE_PATH, web_tags::record_event)
         .params(&[TAG_EVENT])
         .summary("Records an event of a web event tag; the answer is an image of one pixel."),
-    page_endpoint("getMark", pages::MARK_PATH, assets::serve_logo).summary("The logo."),
+    page_endpoint("getMark", pages::MARK.path(), serve_asset).summary("The logo."),
 ];
 
 type PageHandler = fn(RequestContext) -> HandlerFuture;
