@@ -31,9 +31,11 @@ pub static MARK: Asset = Asset::new(*b"/assets/0000000000000000.svg  ", SVG, inc
 pub static STREAM_SCRIPT: Asset = Asset::script(include_str!("../style/live.js"));
 pub static CONSOLE_SCRIPT: Asset = Asset::script(include_str!("../style/console.js"));
 /// Script of [`crate::members::HomePage`].
-pub static HOME_SCRIPT: Asset = Asset::script(include_str!("../style/home.js"));
+pub static HOME_SCRIPT: Asset =
+    Asset::script(concat!(include_str!("../style/events.js"), include_str!("../style/home.js")));
 /// Script of [`crate::members::MessageThreadPage`].
-pub static CONVERSATION_SCRIPT: Asset = Asset::script(include_str!("../style/conversation.js"));
+pub static CONVERSATION_SCRIPT: Asset =
+    Asset::script(concat!(include_str!("../style/events.js"), include_str!("../style/conversation.js")));
 pub static PASSKEY_SCRIPT: Asset = Asset::script(include_str!("../style/passkeys.js"));
 
 static ASSETS: [&Asset; 7] =

@@ -1,10 +1,8 @@
 // Adds new messages to an open conversation. The form below them keeps its place and what is written in it.
-"use strict";
 (() => {
   const place = document.getElementById("messages");
   const form = document.getElementById("write");
   if (!place || !window.EventSource) return;
-  let source = null;
   let loading = false;
   let changed = false;
 
@@ -35,17 +33,7 @@
     }
   }
 
-  // Browsers allow few connections to a site, which hidden pages leave to others.
-  function connect() {
-    if (document.hidden) {
-      if (source) source.close();
-      source = null;
-    } else if (!source) {
-      source = new EventSource(place.dataset.events);
-      source.addEventListener("messages", (event) => { if (!document.getElementById(`m${event.data}`)) load(); });
-    }
-  }
-
-  document.addEventListener("visibilitychange", connect);
-  connect();
+  listenWhileVisible(place.dataset.events, "messages", (event) => {
+    if (!document.getElementById(`m${event.data}`)) load();
+  });
 })();

@@ -1,9 +1,7 @@
 // Says how many new posts there are in the home timeline, with a link that loads them. Nothing on the page moves.
-"use strict";
 (() => {
   const place = document.getElementById("new-posts");
   if (!place || !window.EventSource) return;
-  let source = null;
 
   function show(event) {
     const count = event.data;
@@ -17,17 +15,5 @@
     place.replaceChildren(...(text ? [link] : []));
   }
 
-  // Browsers allow few connections to a site, which hidden pages leave to others.
-  function connect() {
-    if (document.hidden) {
-      if (source) source.close();
-      source = null;
-    } else if (!source) {
-      source = new EventSource(place.dataset.events);
-      source.addEventListener("posts", show);
-    }
-  }
-
-  document.addEventListener("visibilitychange", connect);
-  connect();
+  listenWhileVisible(place.dataset.events, "posts", show);
 })();
