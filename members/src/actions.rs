@@ -9,7 +9,7 @@ use network::{
 };
 use pages::PageErrorKind;
 use pages::members::HOME_PATH;
-use portal::{BrowserVisit, PageExit, accept_form, exit_page, redirect_to, run_page};
+use portal::{MemberVisit, PageExit, exit_page, redirect_to, run_page};
 use store::Tx;
 use web::endpoint::HandlerFuture;
 use web::error_formats::{error_message, refusal_status};
@@ -17,9 +17,8 @@ use web::request_context::RequestContext;
 
 pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let user = visit.require_sign_in(&call)?.user.id;
-        let form = accept_form(&call, &visit).await?;
+        let (visit, form) = MemberVisit::accept_form(&call).await?;
+        let user = visit.person.user.id;
         let text = form.text("act");
         let action = MemberAction::parse(&text).ok_or_else(|| Refusal::invalid_value("act", &text))?;
         let next = form.return_path().unwrap_or_else(|| HOME_PATH.to_owned());

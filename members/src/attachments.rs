@@ -1,6 +1,7 @@
 //! Files that are attached to posts and profiles, stored as the upload endpoints do.
 
-use base::{Error, Fault, MediaId, UserId};
+use base::{Error, Fault, MediaId, UserId, Id, SplitRefusal};
+use base::id::marker;
 use media::{MediaFormat, MediaRejection};
 use network::uploads::{self, NewUpload, UploadKind};
 use store::Tx;
@@ -25,11 +26,10 @@ pub(crate) async fn attach_file(
     if description.chars().count() > MAX_DESCRIPTION {
         return Ok(Err("The description is longer than 1,000 characters.".to_owned()));
     }
-    let stored = match store_file(call, processor, user, file).await {
+    let stored = match store_file(call, processor, user, file).await.split_refusal()? {
         Ok(Ok(stored)) => stored,
         Ok(Err(rejection)) => return Ok(Err(rejection.to_string())),
-        Err(Error::Refused(refusal)) => return Ok(Err(error_message(&refusal).to_owned())),
-        Err(failed) => return Err(failed),
+        Err(refusal) => return Ok(Err(error_message(&refusal).to_owned())),
     };
     let (id, text) = (stored.id, description.to_owned());
     if !text.is_empty() {

@@ -4,7 +4,7 @@ use base::{Error, Fault, Id, PostId, Refusal, UserId, sorted_distinct, SplitRefu
 use network::bookmarks::{self, FOLDER_NAME_LENGTH};
 use pages::members::{BOOKMARKS_PATH, BookmarkCard, BookmarkFolderItem, BookmarksPage, PostCard};
 use pages::{FormField, Pager};
-use portal::{BrowserVisit, PageExit, PageQuery, accept_form, redirect_to, run_page};
+use portal::{MemberVisit, PageExit, PageQuery, redirect_to, run_page};
 use store::Tx;
 use store::bookmarks::{self as stored, BookmarkFolder};
 use store::edges::Edge;
@@ -40,7 +40,7 @@ struct LoadedBookmarks {
 /// `GET /bookmarks`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
+        let visit = MemberVisit::from_call(&call).await?;
         render(&call, &visit, None, FormField::default()).await
     })
 }
@@ -48,8 +48,7 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
 /// `GET /bookmarks/{id}`.
 pub(crate) fn show_folder(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        visit.require_sign_in(&call)?;
+        let visit = MemberVisit::from_call(&call).await?;
         let folder = call.path_id::<()>("id").map(Id::get)?;
         render(&call, &visit, Some(folder), FormField::default()).await
     })
@@ -58,9 +57,8 @@ pub(crate) fn show_folder(call: RequestContext) -> HandlerFuture {
 /// `POST /bookmarks`.
 pub(crate) fn create_folder(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let user = visit.require_sign_in(&call)?.user.id;
-        let form = accept_form(&call, &visit).await?;
+        let (visit, form) = MemberVisit::accept_form(&call).await?;
+        let user = visit.person.user.id;
         if !claim_form(&call, user, &form.text("form")).await? {
             return Ok(redirect_to(BOOKMARKS_PATH));
         }
@@ -85,11 +83,11 @@ fn describe_refusal(refusal: &Refusal) -> String {
 
 async fn render(
     call: &RequestContext,
-    visit: &BrowserVisit,
+    visit: &MemberVisit,
     open: Option<i64>,
     name: FormField,
 ) -> Result<HttpReply, PageExit> {
-    let user = visit.require_sign_in(call)?.user.id;
+    let user = visit.person.user.id;
     let query = PageQuery::from_call(call).unwrap_or_default();
     let viewer = CardViewer::new(call, visit);
     let range = one_more(&range_before(&query));

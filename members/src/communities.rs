@@ -9,7 +9,7 @@ use pages::members::{
     COMMUNITIES_PATH, CommunitiesPage, CommunitiesTab, CommunityCard, CommunityMembersPage, CommunityMembership,
     CommunityPage, PostCard, PostFeed,
 };
-use portal::{BrowserVisit, PageQuery, run_page};
+use portal::{BrowserVisit, MemberVisit, PageQuery, run_page};
 use store::Tx;
 use store::communities::{self as stored, Community};
 use store::posts::PageRange;
@@ -32,8 +32,8 @@ pub(crate) fn community_path(id: i64) -> String {
 /// `GET /communities`.
 pub(crate) fn list(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let user = visit.require_sign_in(&call)?.user.id;
+        let visit = MemberVisit::from_call(&call).await?;
+        let user = visit.person.user.id;
         let query = PageQuery::from_call(&call).unwrap_or_default();
         let words = query.get("q").unwrap_or_default().trim().to_owned();
         let is_too_long = words.chars().count() > MAX_QUERY;

@@ -12,9 +12,7 @@ use pages::members::{
     WritePostPage, WriteTarget,
 };
 use pages::{FormField, Notice};
-use portal::{
-    BrowserVisit, PageExit, PageQuery, SignedInPerson, UploadSubmission, redirect_to, run_page, run_upload_form,
-};
+use portal::{MemberVisit, PageExit, PageQuery, UploadSubmission, redirect_to, run_page, run_upload_form};
 use store::Tx;
 use store::unpublished_posts::UnpublishedPost;
 use web::HttpReply;
@@ -76,35 +74,33 @@ struct DraftProblems {
 
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let person = visit.require_sign_in(&call)?;
+        let visit = MemberVisit::from_call(&call).await?;
         let query = PageQuery::from_call(&call).unwrap_or_default();
         let draft = match query.get("draft") {
             None => PostDraft::from_query(&query),
             Some(id) => {
-                let (id, user) = (Id::<()>::parse(id).ok_or(Refusal::RouteNotFound)?, person.user.id);
+                let (id, user) = (Id::<()>::parse(id).ok_or(Refusal::RouteNotFound)?, visit.person.user.id);
                 let found = call.read(move |tx| unpublished_posts::find_own(tx, user, id.get())).await?;
-                PostDraft::from_stored(found, &person.zone)
+                PostDraft::from_stored(found, &visit.person.zone)
             }
         };
-        show_draft(&call, &visit, person, draft, DraftProblems::default()).await
+        show_draft(&call, &visit, draft, DraftProblems::default()).await
     })
 }
 
 pub(crate) fn show_edit(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let person = visit.require_sign_in(&call)?;
-        let (id, user): (PostId, _) = (call.path_id("id")?, person.user.id);
+        let visit = MemberVisit::from_call(&call).await?;
+        let (id, user): (PostId, _) = (call.path_id("id")?, visit.person.user.id);
         let post = call.read(move |tx| Ok(store::posts::find_by_id(tx, id)?)).await?;
         let post = post.filter(|post| post.author_id == user).ok_or(Refusal::RouteNotFound)?;
         let draft = PostDraft {
             text: post.text,
             edit_of: Some(id),
-            next: format!("/{}/status/{id}", person.user.username),
+            next: format!("/{}/status/{id}", visit.person.user.username),
             ..PostDraft::default()
         };
-        show_draft(&call, &visit, person, draft, DraftProblems::default()).await
+        show_draft(&call, &visit, draft, DraftProblems::default()).await
     })
 }
 
@@ -113,13 +109,13 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
 }
 
 async fn handle_form(submission: Arc<UploadSubmission>) -> Result<HttpReply, PageExit> {
-    let UploadSubmission { call, visit, person, uploads, form } = &*submission;
+    let UploadSubmission { call, visit, uploads, form } = &*submission;
     let mut draft = PostDraft::from_form(form);
     let mut problems = DraftProblems::default();
     let is_attaching = form.text("act") == Some("attach");
     if let Some(file) = &form.media {
         let description = form.text("description").unwrap_or_default();
-        match attach_file(call, uploads, person.user.id, file, description).await? {
+        match attach_file(call, uploads, visit.person.user.id, file, description).await? {
             Ok(id) => draft.media.push(id),
             Err(problem) => problems.media = Some(problem),
         }
@@ -128,32 +124,31 @@ async fn handle_form(submission: Arc<UploadSubmission>) -> Result<HttpReply, Pag
     }
     if is_attaching || problems.media.is_some() {
         let status = if problems.media.is_some() { 400 } else { 200 };
-        return Ok(show_draft(call, visit, person, draft, problems).await?.status(status));
+        return Ok(show_draft(call, visit, draft, problems).await?.status(status));
     }
     let form_id = form.text("form").unwrap_or_default();
     match form.text("act") {
-        Some("draft") if draft.edit_of.is_none() => save_draft(call, visit, person, draft, form_id, None).await,
+        Some("draft") if draft.edit_of.is_none() => save_draft(call, visit, draft, form_id, None).await,
         Some("schedule") if draft.edit_of.is_none() => {
-            if let Some(at) = parse_publication_time(&draft.publish_at, &person.zone) {
-                return save_draft(call, visit, person, draft, form_id, Some(at)).await;
+            if let Some(at) = parse_publication_time(&draft.publish_at, &visit.person.zone) {
+                return save_draft(call, visit, draft, form_id, Some(at)).await;
             }
             problems.publish_at = Some("Choose a date and a time, such as 2030-05-21T09:30.".to_owned());
-            Ok(show_draft(call, visit, person, draft, problems).await?.status(400))
+            Ok(show_draft(call, visit, draft, problems).await?.status(400))
         }
-        _ => publish(call, visit, person, draft, form_id).await,
+        _ => publish(call, visit, draft, form_id).await,
     }
 }
 
 /// Saves a draft, or a scheduled post if there is a time.
 async fn save_draft(
     call: &RequestContext,
-    visit: &BrowserVisit,
-    person: &SignedInPerson,
+    visit: &MemberVisit,
     draft: PostDraft,
     form_id: &str,
     publish_at: Option<Time>,
 ) -> Result<HttpReply, PageExit> {
-    let user = person.user.id;
+    let user = visit.person.user.id;
     let next = if publish_at.is_some() { SCHEDULED_PATH } else { DRAFTS_PATH };
     if !claim_form(call, user, form_id).await? {
         return Ok(redirect_to(next));
@@ -163,19 +158,18 @@ async fn save_draft(
         Ok(id) => Ok(redirect_to(&format!("{next}#d{id}"))),
         Err(refusal) => {
             let problems = PostDraft::problems(&refusal);
-            Ok(show_draft(call, visit, person, draft, problems).await?.status(400))
+            Ok(show_draft(call, visit, draft, problems).await?.status(400))
         }
     }
 }
 
 async fn publish(
     call: &RequestContext,
-    visit: &BrowserVisit,
-    person: &SignedInPerson,
+    visit: &MemberVisit,
     draft: PostDraft,
     form_id: &str,
 ) -> Result<HttpReply, PageExit> {
-    let user = person.user.id;
+    let user = visit.person.user.id;
     let next = portal::local_path(&draft.next).unwrap_or(HOME_PATH).to_owned();
     if !claim_form(call, user, form_id).await? {
         return Ok(redirect_to(&next));
@@ -187,23 +181,22 @@ async fn publish(
         None => posts::create(tx, &author, &new),
     });
     match write.await.split_refusal()? {
-        Ok(post) if is_edit => Ok(redirect_to(&format!("/{}/status/{}", person.user.username, post.id))),
+        Ok(post) if is_edit => Ok(redirect_to(&format!("/{}/status/{}", visit.person.user.username, post.id))),
         Ok(post) => Ok(redirect_to(&format!("{next}#p{}", post.id))),
         Err(refusal) => {
             let problems = PostDraft::problems(&refusal);
-            Ok(show_draft(call, visit, person, draft, problems).await?.status(400))
+            Ok(show_draft(call, visit, draft, problems).await?.status(400))
         }
     }
 }
 
 async fn show_draft(
     call: &RequestContext,
-    visit: &BrowserVisit,
-    person: &SignedInPerson,
+    visit: &MemberVisit,
     draft: PostDraft,
     problems: DraftProblems,
 ) -> Result<HttpReply, PageExit> {
-    let (viewer, asked, user) = (CardViewer::new(call, visit), draft.clone(), person.user.id);
+    let (viewer, asked, user) = (CardViewer::new(call, visit), draft.clone(), visit.person.user.id);
     let read = call.read(move |tx| {
         let target = match load_target(tx, viewer, &asked) {
             Err(Error::Refused(_)) if asked.stored_id.is_some() => None,

@@ -4,7 +4,7 @@ use base::{AccountTimeZone, Time};
 use network::unpublished_posts::{self, MAX_SCHEDULED};
 use pages::Pager;
 use pages::members::{DraftItem, DraftsPage, DraftsTab};
-use portal::{BrowserVisit, PageQuery, run_page};
+use portal::{MemberVisit, PageQuery, run_page};
 use store::communities::{self, Community};
 use store::unpublished_posts::UnpublishedPost;
 use web::endpoint::HandlerFuture;
@@ -29,8 +29,8 @@ pub(crate) fn show_scheduled(call: RequestContext) -> HandlerFuture {
 
 fn show(call: RequestContext, tab: DraftsTab) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let user = visit.require_sign_in(&call)?.user.id;
+        let visit = MemberVisit::from_call(&call).await?;
+        let user = visit.person.user.id;
         let query = PageQuery::from_call(&call).unwrap_or_default();
         let skip = query.get("skip").and_then(|skip| skip.parse().ok()).unwrap_or(0).clamp(0, MAX_SCHEDULED);
         let list = match tab {

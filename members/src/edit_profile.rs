@@ -12,8 +12,7 @@ use network::users::BIOGRAPHY_LENGTH;
 use pages::members::{EDIT_PROFILE_PATH, EditProfilePage, ProfilePictureForm};
 use pages::{FormField, Notice};
 use portal::{
-    BrowserVisit, PageExit, PageQuery, SubmittedForm, UploadSubmission, accept_form, redirect_to, run_page,
-    run_upload_form,
+    MemberVisit, PageExit, PageQuery, SubmittedForm, UploadSubmission, redirect_to, run_page, run_upload_form,
 };
 use store::Tx;
 use store::users::User;
@@ -52,19 +51,18 @@ enum ProfilePicture {
 /// `GET /settings/profile`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let user = &visit.require_sign_in(&call)?.user;
-        render_settings(&call, &visit, user, ProfileDraft::from_user(user), None)
+        let visit = MemberVisit::from_call(&call).await?;
+        render_settings(&call, &visit, ProfileDraft::from_user(&visit.person.user), None)
     })
 }
 
 fn render_settings(
     call: &RequestContext,
-    visit: &BrowserVisit,
-    user: &User,
+    visit: &MemberVisit,
     draft: ProfileDraft,
     problem: Option<ProfileProblem>,
 ) -> Result<HttpReply, PageExit> {
+    let user = &visit.person.user;
     let query = PageQuery::from_call(call).unwrap_or_default();
     let mut frame = visit.page_frame(call);
     frame.notices = query.get("done").map(|_| Notice::success("Your changes were saved.")).into_iter().collect();
@@ -100,20 +98,18 @@ fn render_settings(
 /// `POST /settings/profile`.
 pub(crate) fn update(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let person = visit.require_sign_in(&call)?;
-        let form = accept_form(&call, &visit).await?;
-        let user = person.user.id;
+        let (visit, form) = MemberVisit::accept_form(&call).await?;
+        let user = visit.person.user.id;
         if !claim_form(&call, user, &form.text("form")).await? {
             return Ok(redirect_to_settings());
         }
         let draft = ProfileDraft::from_form(&form);
-        let (new, actor) = (draft.clone(), person.audit_actor(&visit));
+        let (new, actor) = (draft.clone(), visit.audit_actor());
         match call.write(move |tx| new.save(tx, &actor, user)).await.split_refusal()? {
             Ok(()) => Ok(redirect_to_settings()),
             Err(refusal) => {
                 let problem = ProfileDraft::problem(&refusal);
-                render_settings(&call, &visit, &person.user, draft, Some(problem))
+                render_settings(&call, &visit, draft, Some(problem))
             }
         }
     })
@@ -129,8 +125,8 @@ pub(crate) fn update_picture(call: RequestContext) -> HandlerFuture {
 }
 
 async fn change_picture(submission: Arc<UploadSubmission>) -> Result<HttpReply, PageExit> {
-    let UploadSubmission { call, visit, person, uploads, form } = &*submission;
-    let user = person.user.id;
+    let UploadSubmission { call, visit, uploads, form } = &*submission;
+    let user = visit.person.user.id;
     let key = form.text("part").unwrap_or_default();
     let part = ProfilePicture::ALL.into_iter().find(|part| part.key() == key);
     let part = part.ok_or_else(|| Refusal::invalid_value("part", key))?;
@@ -148,11 +144,11 @@ async fn change_picture(submission: Arc<UploadSubmission>) -> Result<HttpReply, 
     let media = match stored {
         Ok(media) => media,
         Err(problem) => {
-            let draft = ProfileDraft::from_user(&person.user);
-            return render_settings(call, visit, &person.user, draft, Some((part.key(), problem)));
+            let draft = ProfileDraft::from_user(&visit.person.user);
+            return render_settings(call, visit, draft, Some((part.key(), problem)));
         }
     };
-    let (actor, site) = (person.audit_actor(visit), call.site().url);
+    let (actor, site) = (visit.audit_actor(), call.site().url);
     let changed = call.write(move |tx| {
         let url = match media {
             Some(id) => store::media::find_by_id(tx, id)?.and_then(|media| view::media_url(&media, site)),

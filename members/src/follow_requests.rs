@@ -3,7 +3,7 @@
 use base::{Fault, UserId};
 use network::follows;
 use pages::members::{FOLLOW_REQUESTS_PATH, FollowRequestsPage, PersonCard};
-use portal::{BrowserVisit, PageQuery, run_page};
+use portal::{MemberVisit, PageQuery, run_page};
 use store::Tx;
 use store::posts::PageRange;
 use web::endpoint::HandlerFuture;
@@ -15,8 +15,8 @@ use crate::post_cards::CardViewer;
 
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let user = visit.require_sign_in(&call)?.user.id;
+        let visit = MemberVisit::from_call(&call).await?;
+        let user = visit.person.user.id;
         let query = PageQuery::from_call(&call).unwrap_or_default();
         let (viewer, range) = (CardViewer::new(&call, &visit), range_before(&query));
         let (people, next) = call.read(move |tx| Ok(load_requests(tx, viewer, user, &range)?)).await?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use network::muted_words::MutedWordFilter;
 use network::timelines;
 use pages::members::{ComposeBox, HOME_LIVE_PATH, HOME_PATH, HomePage, PostFeed};
-use portal::{BrowserVisit, PageQuery, run_page};
+use portal::{MemberVisit, PageQuery, run_page};
 use web::endpoint::HandlerFuture;
 use web::request_context::RequestContext;
 use web::security_headers::allow_scripts;
@@ -16,8 +16,8 @@ use crate::post_cards::{CardViewer, load_post_cards, record_views};
 
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let user = visit.require_sign_in(&call)?.user.clone();
+        let visit = MemberVisit::from_call(&call).await?;
+        let user = visit.person.user.clone();
         let query = PageQuery::from_call(&call).unwrap_or_default();
         let is_newest = cursor_of(&query).is_none();
         let (range, viewer) = (range_before(&query), CardViewer::new(&call, &visit));

@@ -7,7 +7,7 @@ use base::{Error, UserId};
 use network::home_timelines::{HomeTimelines, HomeWatcher};
 use network::muted_words::MutedWordFilter;
 use network::timelines;
-use portal::{BrowserVisit, PageQuery, run_page};
+use portal::{MemberVisit, PageQuery, run_page};
 use store::Store;
 use store::posts::PageRange;
 use web::endpoint::HandlerFuture;
@@ -21,13 +21,11 @@ const MAX_COUNTED: i64 = 20;
 
 pub(crate) fn open(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let reader = visit.require_sign_in(&call)?.user.id;
-        if let Some(refused) = refuse_other_sites(&call) {
-            return Ok(refused);
-        }
+        let visit = MemberVisit::from_call(&call).await?;
+        let reader = visit.person.user.id;
+        refuse_other_sites(&call)?;
         let home_timelines = Arc::clone(&call.state.home_timelines);
-        let Some(watcher) = HomeWatcher::open(&home_timelines, reader) else { return Ok(refuse_more_pages()) };
+        let watcher = HomeWatcher::open(&home_timelines, reader).ok_or_else(refuse_more_pages)?;
         let query = PageQuery::from_call(&call).unwrap_or_default();
         let counter = NewPostCounter {
             watcher,

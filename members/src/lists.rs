@@ -11,7 +11,7 @@ use pages::members::{
     AddToListPage, DeleteListPage, EditListPage, LISTS_PATH, ListCard, ListForm, ListMembersPage, ListRelationship,
     ListTimelinePage, ListsPage, ListsTab, NewListPage, PersonCard, PostFeed,
 };
-use portal::{BrowserVisit, PageExit, PageQuery, SubmittedForm, accept_form, redirect_to, run_page};
+use portal::{BrowserVisit, MemberVisit, PageExit, PageQuery, SubmittedForm, redirect_to, run_page};
 use store::Tx;
 use store::lists::{self as stored, List};
 use store::posts::PageRange;
@@ -30,8 +30,8 @@ use crate::profile::find_profile;
 /// `GET /lists`.
 pub(crate) fn list(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let user = visit.require_sign_in(&call)?.user.id;
+        let visit = MemberVisit::from_call(&call).await?;
+        let user = visit.person.user.id;
         let query = PageQuery::from_call(&call).unwrap_or_default();
         let tab = if query.get("tab") == Some("followed") { ListsTab::Followed } else { ListsTab::Own };
         let is_first = cursor_of(&query).is_none();
@@ -163,8 +163,7 @@ fn load_list_relationship(tx: &mut Tx<'_>, user: UserId, list: &List) -> Result<
 /// `GET /lists/new`.
 pub(crate) fn show_new(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        visit.require_sign_in(&call)?;
+        let visit = MemberVisit::from_call(&call).await?;
         render_new(&call, &visit, ListForm::default())
     })
 }
@@ -204,9 +203,8 @@ fn refuse_list_form(sent: NewList, refusal: &Refusal) -> ListForm {
 /// `POST /lists/new`.
 pub(crate) fn create(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let user = visit.require_sign_in(&call)?.user.id;
-        let form = accept_form(&call, &visit).await?;
+        let (visit, form) = MemberVisit::accept_form(&call).await?;
+        let user = visit.person.user.id;
         if !claim_form(&call, user, &form.text("form")).await? {
             return Ok(redirect_to(LISTS_PATH));
         }
@@ -222,8 +220,7 @@ pub(crate) fn create(call: RequestContext) -> HandlerFuture {
 /// `GET /lists/{id}/edit`.
 pub(crate) fn show_edit(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        visit.require_sign_in(&call)?;
+        let visit = MemberVisit::from_call(&call).await?;
         let (id, viewer) = (path_list_id(&call)?, CardViewer::new(&call, &visit));
         let (list, _) = call.read(move |tx| find_own_list(tx, viewer, id)).await?;
         let form = ListForm {
@@ -244,9 +241,8 @@ fn render_edit(call: &RequestContext, visit: &BrowserVisit, id: i64, form: ListF
 /// `POST /lists/{id}/edit`.
 pub(crate) fn update(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let user = visit.require_sign_in(&call)?.user.id;
-        let form = accept_form(&call, &visit).await?;
+        let (visit, form) = MemberVisit::accept_form(&call).await?;
+        let user = visit.person.user.id;
         let (id, viewer) = (path_list_id(&call)?, CardViewer::new(&call, &visit));
         if !claim_form(&call, user, &form.text("form")).await? {
             return Ok(redirect_to(&list_path(id)));
@@ -270,8 +266,7 @@ pub(crate) fn update(call: RequestContext) -> HandlerFuture {
 /// `GET /lists/{id}/delete`.
 pub(crate) fn show_delete(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        visit.require_sign_in(&call)?;
+        let visit = MemberVisit::from_call(&call).await?;
         let (id, viewer) = (path_list_id(&call)?, CardViewer::new(&call, &visit));
         let (_, list) = call.read(move |tx| find_own_list(tx, viewer, id)).await?;
         let page = DeleteListPage { frame: visit.page_frame(&call), list, form_id: new_form_id(&call)? };
@@ -282,9 +277,8 @@ pub(crate) fn show_delete(call: RequestContext) -> HandlerFuture {
 /// `POST /lists/{id}/delete`.
 pub(crate) fn delete(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let user = visit.require_sign_in(&call)?.user.id;
-        let form = accept_form(&call, &visit).await?;
+        let (visit, form) = MemberVisit::accept_form(&call).await?;
+        let user = visit.person.user.id;
         let (id, viewer) = (path_list_id(&call)?, CardViewer::new(&call, &visit));
         if claim_form(&call, user, &form.text("form")).await? {
             let deleted = call.write(move |tx| {
@@ -340,9 +334,8 @@ fn with_remove_button(person: PersonCard, list: i64) -> PersonCard {
 /// `POST /lists/{id}/members`.
 pub(crate) fn add_member(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let user = visit.require_sign_in(&call)?.user.id;
-        let form = accept_form(&call, &visit).await?;
+        let (visit, form) = MemberVisit::accept_form(&call).await?;
+        let user = visit.person.user.id;
         let (id, viewer) = (path_list_id(&call)?, CardViewer::new(&call, &visit));
         let sent = form.text("username");
         let username = sent.trim().trim_start_matches('@').to_owned();
@@ -370,8 +363,8 @@ pub(crate) fn add_member(call: RequestContext) -> HandlerFuture {
 /// `GET /{username}/lists`: one's own lists, to add a person to them.
 pub(crate) fn show_add(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let owner = visit.require_sign_in(&call)?.user.id;
+        let visit = MemberVisit::from_call(&call).await?;
+        let owner = visit.person.user.id;
         let (username, viewer) = (call.path_text("username")?.to_owned(), CardViewer::new(&call, &visit));
         let query = PageQuery::from_call(&call).unwrap_or_default();
         let range = one_more(&range_before(&query));

@@ -6,6 +6,7 @@ use deliver::streams::Hub;
 use edge::{Body, BodyError};
 use futures_util::{Stream, stream};
 use http::header::{CACHE_CONTROL, HeaderValue};
+use portal::PageExit;
 use tokio::time::{Instant, sleep};
 use web::HttpReply;
 use web::reply::TEXT_UTF8;
@@ -42,14 +43,16 @@ pub(crate) enum LiveUpdate {
 }
 
 /// Refuses pages of other sites.
-pub(crate) fn refuse_other_sites(call: &RequestContext) -> Option<HttpReply> {
+pub(crate) fn refuse_other_sites(call: &RequestContext) -> Result<(), PageExit> {
     let site = call.head().headers.get("sec-fetch-site");
-    let is_other = site.is_some_and(|site| site != "same-origin");
-    is_other.then(|| HttpReply::bytes(403, TEXT_UTF8, "only pages of this site may open it\n"))
+    if site.is_none_or(|site| site == "same-origin") {
+        return Ok(());
+    }
+    Err(HttpReply::bytes(403, TEXT_UTF8, "only pages of this site may open it\n").into())
 }
 
-pub(crate) fn refuse_more_pages() -> HttpReply {
-    HttpReply::bytes(429, TEXT_UTF8, "too many pages are open\n")
+pub(crate) fn refuse_more_pages() -> PageExit {
+    HttpReply::bytes(429, TEXT_UTF8, "too many pages are open\n").into()
 }
 
 pub(crate) fn reply_with_events(call: &RequestContext, source: impl LiveSource) -> HttpReply {

@@ -7,7 +7,9 @@ use network::messages::{self, ConversationTarget, MAX_GROUP_SIZE, MessageSender,
 use network::visibility::{Visibility, may_message, profile_visibility};
 use pages::FormField;
 use pages::members::{AttachedMedia, ComposeBox, MESSAGES_PATH, MessageAttachment, NewMessagePage};
-use portal::{BrowserVisit, PageExit, PageQuery, UploadSubmission, redirect_to, run_page, run_upload_form};
+use portal::{
+    BrowserVisit, MemberVisit, PageExit, PageQuery, UploadSubmission, redirect_to, run_page, run_upload_form,
+};
 use store::Tx;
 use store::messages::MessageEvent;
 use store::users;
@@ -39,9 +41,11 @@ impl MessageDraft {
 
     /// Stores the file of the form, if there is one; returns false if it is refused.
     async fn attach(&mut self, submission: &UploadSubmission) -> Result<bool, Error> {
-        let UploadSubmission { call, person, uploads, form, .. } = submission;
+        let UploadSubmission { call, visit, uploads, form } = submission;
         let Some(file) = &form.media else { return Ok(true) };
-        match attach_file(call, uploads, person.user.id, file, form.text("description").unwrap_or_default()).await? {
+        match attach_file(call, uploads, visit.person.user.id, file, form.text("description").unwrap_or_default())
+            .await?
+        {
             Ok(id) => self.media = Some(id),
             Err(problem) => self.file.error = Some(problem),
         }
@@ -88,8 +92,8 @@ pub(crate) fn send(call: RequestContext) -> HandlerFuture {
 }
 
 async fn send_to_conversation(submission: Arc<UploadSubmission>) -> Result<HttpReply, PageExit> {
-    let UploadSubmission { call, visit, person, form, .. } = &*submission;
-    let user = person.user.id;
+    let UploadSubmission { call, visit, form, .. } = &*submission;
+    let user = visit.person.user.id;
     let name = call.path_text("conversation")?.to_owned();
     let path = format!("{MESSAGES_PATH}/{name}");
     if !claim_form(call, user, form.text("form").unwrap_or_default()).await? {
@@ -128,8 +132,8 @@ fn accepts_messages(tx: &mut Tx<'_>, user: UserId, name: &str) -> Result<bool, E
 /// `GET /messages/new`.
 pub(crate) fn show_new(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let user = visit.require_sign_in(&call)?.user.id;
+        let visit = MemberVisit::from_call(&call).await?;
+        let user = visit.person.user.id;
         let query = PageQuery::from_call(&call).unwrap_or_default();
         let to = FormField::new(query.get("to").unwrap_or_default());
         render_new(&call, &visit, user, to, MessageDraft::default()).await
@@ -157,8 +161,8 @@ pub(crate) fn send_new(call: RequestContext) -> HandlerFuture {
 }
 
 async fn send_first_message(submission: Arc<UploadSubmission>) -> Result<HttpReply, PageExit> {
-    let UploadSubmission { call, visit, person, form, .. } = &*submission;
-    let user = person.user.id;
+    let UploadSubmission { call, visit, form, .. } = &*submission;
+    let user = visit.person.user.id;
     if !claim_form(call, user, form.text("form").unwrap_or_default()).await? {
         return Ok(redirect_to(MESSAGES_PATH));
     }

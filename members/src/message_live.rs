@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use base::{Error, Refusal, UserId};
 use network::messages::{self, MessageWatcher};
-use portal::{BrowserVisit, PageQuery, run_page};
+use portal::{MemberVisit, PageQuery, run_page};
 use store::Store;
 use web::endpoint::HandlerFuture;
 use web::request_context::RequestContext;
@@ -14,17 +14,14 @@ use crate::live::{LiveSource, LiveUpdate, refuse_more_pages, refuse_other_sites,
 
 pub(crate) fn open(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let reader = visit.require_sign_in(&call)?.user.id;
-        if let Some(refused) = refuse_other_sites(&call) {
-            return Ok(refused);
-        }
+        let visit = MemberVisit::from_call(&call).await?;
+        let reader = visit.person.user.id;
+        refuse_other_sites(&call)?;
         let conversation = call.path_text("conversation")?.to_owned();
         let asked = conversation.clone();
         let found = call.read(move |tx| Ok(messages::find_conversation(tx, reader, &asked)?)).await?;
         found.ok_or(Refusal::RouteNotFound)?;
-        let watcher = MessageWatcher::open(&call.state.message_watchers, reader);
-        let Some(watcher) = watcher else { return Ok(refuse_more_pages()) };
+        let watcher = MessageWatcher::open(&call.state.message_watchers, reader).ok_or_else(refuse_more_pages)?;
         let query = PageQuery::from_call(&call).unwrap_or_default();
         let after = query.get("after").and_then(|after| after.parse().ok()).unwrap_or(0);
         let store = Arc::clone(call.store());

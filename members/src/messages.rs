@@ -9,7 +9,7 @@ use network::visibility::{Visibility, may_message, profile_visibility};
 use pages::members::{
     ComposeBox, ConversationItem, ConversationListPage, MESSAGES_PATH, MessageItem, MessageThreadPage, PostTextPart,
 };
-use portal::{BrowserVisit, PageExit, PageQuery, run_page};
+use portal::{BrowserVisit, MemberVisit, PageExit, PageQuery, run_page};
 use store::Tx;
 use store::media::Media;
 use store::messages::{self as stored, DmConversation, MessageEvent, MessageEventKind};
@@ -32,8 +32,8 @@ const MAX_TITLE_NAMES: usize = 3;
 /// `GET /messages`.
 pub(crate) fn list(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let user = visit.require_sign_in(&call)?.user.id;
+        let visit = MemberVisit::from_call(&call).await?;
+        let user = visit.person.user.id;
         let query = PageQuery::from_call(&call).unwrap_or_default();
         let (viewer, below) = (CardViewer::new(&call, &visit), range_before(&query).below);
         let read = call.read(move |tx| {
@@ -171,8 +171,8 @@ struct LoadedConversation {
 /// `GET /messages/{conversation}`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let user = visit.require_sign_in(&call)?.user.id;
+        let visit = MemberVisit::from_call(&call).await?;
+        let user = visit.person.user.id;
         show_conversation(&call, &visit, user, MessageDraft::default()).await
     })
 }

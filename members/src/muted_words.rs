@@ -4,7 +4,7 @@ use base::{Id, Refusal, SplitRefusal};
 use network::muted_words;
 use pages::members::{MUTED_WORDS_PATH, MutedWordItem, MutedWordsPage};
 use pages::{FormField, Notice};
-use portal::{BrowserVisit, PageExit, PageQuery, accept_form, redirect_to, run_page};
+use portal::{MemberVisit, PageExit, PageQuery, redirect_to, run_page};
 use web::HttpReply;
 use web::endpoint::HandlerFuture;
 use web::error_formats::error_message;
@@ -15,18 +15,18 @@ const DAY_MS: i64 = 24 * 3600 * 1000;
 /// `GET /settings/muted_words`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
+        let visit = MemberVisit::from_call(&call).await?;
         render(&call, &visit, FormField::default(), String::new()).await
     })
 }
 
 async fn render(
     call: &RequestContext,
-    visit: &BrowserVisit,
+    visit: &MemberVisit,
     word: FormField,
     duration: String,
 ) -> Result<HttpReply, PageExit> {
-    let user = visit.require_sign_in(call)?.user.id;
+    let user = visit.person.user.id;
     let words = call.read(move |tx| Ok(muted_words::list(tx, user)?)).await?;
     let query = PageQuery::from_call(call).unwrap_or_default();
     let mut frame = visit.page_frame(call);
@@ -44,9 +44,8 @@ async fn render(
 /// `POST /settings/muted_words`: mutes a word, or no longer.
 pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let user = visit.require_sign_in(&call)?.user.id;
-        let form = accept_form(&call, &visit).await?;
+        let (visit, form) = MemberVisit::accept_form(&call).await?;
+        let user = visit.person.user.id;
         if let Some(id) = form.optional_text("remove") {
             let id = Id::<()>::parse(&id).ok_or_else(|| Refusal::invalid_value("remove", &id))?;
             call.write(move |tx| Ok(muted_words::unmute_word(tx, user, id.get())?)).await?;

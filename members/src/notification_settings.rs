@@ -4,7 +4,7 @@ use base::Refusal;
 use network::notification_settings::{self, NotificationSenders, NotificationSettings};
 use pages::Notice;
 use pages::members::{NOTIFICATION_SETTINGS_PATH, NotificationSettingItem, NotificationSettingsPage};
-use portal::{BrowserVisit, PageQuery, accept_form, redirect_to, run_page};
+use portal::{MemberVisit, PageQuery, redirect_to, run_page};
 use store::interactions::InteractionKind;
 use web::endpoint::HandlerFuture;
 use web::request_context::RequestContext;
@@ -23,8 +23,8 @@ const KINDS: [(InteractionKind, &str, &str); 7] = [
 /// `GET /settings/notifications`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let user = visit.require_sign_in(&call)?.user.id;
+        let visit = MemberVisit::from_call(&call).await?;
+        let user = visit.person.user.id;
         let settings = call.read(move |tx| Ok(NotificationSettings::load(tx, user)?)).await?;
         let query = PageQuery::from_call(&call).unwrap_or_default();
         let mut frame = visit.page_frame(&call);
@@ -41,9 +41,8 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
 /// `POST /settings/notifications`.
 pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let user = visit.require_sign_in(&call)?.user.id;
-        let form = accept_form(&call, &visit).await?;
+        let (visit, form) = MemberVisit::accept_form(&call).await?;
+        let user = visit.person.user.id;
         let settings = KINDS.iter().map(|(kind, field, _)| {
             let sent = form.text(field);
             let senders = parse_senders(&sent).ok_or_else(|| Refusal::invalid_value(*field, &sent))?;

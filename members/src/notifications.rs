@@ -7,7 +7,7 @@ use network::muted_words::MutedWordFilter;
 use network::visibility::{Visibility, profile_visibility};
 use network::{follows, interactions, notifications};
 use pages::members::{ActionItem, NotificationItem, NotificationTab, NotificationsPage, PostCard};
-use portal::{BrowserVisit, PageQuery, run_page};
+use portal::{MemberVisit, PageQuery, run_page};
 use store::Tx;
 use store::interactions::{Interaction, InteractionKind};
 use store::posts::{PageRange, PostState};
@@ -32,9 +32,8 @@ const MAX_EXCERPT_LENGTH: usize = 120;
 
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let person = visit.require_sign_in(&call)?;
-        let (user, unread) = (person.user.id, person.unread);
+        let visit = MemberVisit::from_call(&call).await?;
+        let (user, unread) = (visit.person.user.id, visit.person.unread);
         let query = PageQuery::from_call(&call).unwrap_or_default();
         let tab = selected_tab(&query);
         let (viewer, below) = (CardViewer::new(&call, &visit), cursor_of(&query).unwrap_or(i64::MAX));

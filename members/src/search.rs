@@ -8,7 +8,7 @@ use network::search::{PostSearchRequest, SearchWindow, find};
 use network::topics;
 use pages::FormField;
 use pages::members::{MemberSearchPage, PersonCard, PostCard, PostFeed, SEARCH_PATH};
-use portal::{BrowserVisit, PageExit, PageQuery, run_page};
+use portal::{MemberVisit, PageExit, PageQuery, run_page};
 use query::{AccessTier, QueryDialect, QueryProduct};
 use web::endpoint::HandlerFuture;
 use web::request_context::RequestContext;
@@ -31,8 +31,7 @@ struct PostResults {
 
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        visit.require_sign_in(&call)?;
+        let visit = MemberVisit::from_call(&call).await?;
         let query = PageQuery::from_call(&call).unwrap_or_default();
         let text = query.get("q").unwrap_or_default().trim().to_owned();
         let is_people = query.get("tab") == Some("people");

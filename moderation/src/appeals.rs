@@ -3,7 +3,7 @@
 use base::{Error, Refusal, SplitRefusal};
 use network::moderation::{self, Action, Appeal};
 use pages::{DecisionItem, DecisionsPage, TextPage};
-use portal::{BrowserVisit, PageExit, PageQuery, accept_form, redirect_to, run_page};
+use portal::{BrowserVisit, MemberVisit, PageExit, PageQuery, accept_form, redirect_to, run_page};
 use store::Tx;
 use web::HttpReply;
 use web::endpoint::HandlerFuture;
@@ -18,14 +18,13 @@ const SHOWN_DECISIONS: i64 = 100;
 /// `GET /settings/moderation`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        visit.require_sign_in(&call)?;
+        let visit = MemberVisit::from_call(&call).await?;
         render(&call, &visit, None).await
     })
 }
 
-async fn render(call: &RequestContext, visit: &BrowserVisit, failure: Option<String>) -> Result<HttpReply, PageExit> {
-    let user = visit.require_sign_in(call)?.user.id;
+async fn render(call: &RequestContext, visit: &MemberVisit, failure: Option<String>) -> Result<HttpReply, PageExit> {
+    let user = visit.person.user.id;
     let load = move |tx: &mut Tx<'_>| {
         let actions = moderation::list_by_user(tx, user, SHOWN_DECISIONS)?;
         let with_appeal = actions.into_iter().map(|action| {
@@ -67,10 +66,8 @@ fn describe_appeal(appeal: &Appeal) -> String {
 /// `POST /settings/moderation`.
 pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let person = visit.require_sign_in(&call)?;
-        let sent = accept_form(&call, &visit).await?;
-        let (actor, text) = (person.audit_actor(&visit), sent.text("text"));
+        let (visit, sent) = MemberVisit::accept_form(&call).await?;
+        let (actor, text) = (visit.audit_actor(), sent.text("text"));
         let action = sent.text("action");
         let action: i64 = action.parse().map_err(|_| Refusal::invalid_value("action", action))?;
         match call.write(move |tx: &mut Tx<'_>| moderation::appeal(tx, &actor, action, &text)).await.split_refusal()? {

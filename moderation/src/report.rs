@@ -3,7 +3,7 @@
 use base::{Refusal, SplitRefusal};
 use network::reports::{self, CATEGORIES, NewReport, SUBJECT_NAMES, SubjectKind};
 use pages::{FormField, ReportPage, TextPage};
-use portal::{BrowserVisit, PageExit, PageQuery, accept_form, run_page};
+use portal::{BrowserVisit, MemberVisit, PageExit, PageQuery, run_page};
 use store::Tx;
 use web::HttpReply;
 use web::endpoint::HandlerFuture;
@@ -16,15 +16,14 @@ pub(crate) const PATH: &str = "/report";
 /// `GET /report?post=ID`, or `user`, `message` or `list`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let person = visit.require_sign_in(&call)?;
+        let visit = MemberVisit::from_call(&call).await?;
         let query = PageQuery::from_call(&call).unwrap_or_default();
         let named = SUBJECT_NAMES.iter().find_map(|(kind, name)| Some((*kind, *name, query.get(name)?)));
         let Some((kind, name, id)) = named else {
             return Err(Refusal::missing_parameter("post").into());
         };
         let id: i64 = id.parse().map_err(|_| Refusal::invalid_value(name, id))?;
-        let reporter = person.user.id;
+        let reporter = visit.person.user.id;
         call.read(move |tx: &mut Tx<'_>| reports::find_subject(tx, reporter, kind, id).map(drop)).await?;
         render(&call, &visit, name, id, ("", FormField::default()))
     })
@@ -33,15 +32,13 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
 /// `POST /report`.
 pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let person = visit.require_sign_in(&call)?;
-        let sent = accept_form(&call, &visit).await?;
+        let (visit, sent) = MemberVisit::accept_form(&call).await?;
         let (kind, name) = parse_kind(&sent.text("kind"))?;
         let id = sent.text("id");
         let id: i64 = id.parse().map_err(|_| Refusal::invalid_value("id", id))?;
         let new =
             NewReport { subject_kind: kind, subject_id: id, category: sent.text("category"), text: sent.text("text") };
-        let (actor, category, text) = (person.audit_actor(&visit), new.category.clone(), new.text.clone());
+        let (actor, category, text) = (visit.audit_actor(), new.category.clone(), new.text.clone());
         match call.write(move |tx: &mut Tx<'_>| reports::report(tx, &actor, &new).map(drop)).await.split_refusal()? {
             Ok(()) => thanks(&call, &visit),
             Err(refusal) => {

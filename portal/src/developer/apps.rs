@@ -16,7 +16,7 @@ use web::request_context::RequestContext;
 
 use super::{OwnedApp, app_form, app_ref, keys, outcome_or_page};
 use crate::site::forms::accept_form;
-use crate::site::{BrowserVisit, PageExit, redirect_to, run_page};
+use crate::site::{MemberVisit, PageExit, redirect_to, run_page};
 
 /// `GET /developer`.
 pub(crate) fn redirect_to_apps(_call: RequestContext) -> HandlerFuture {
@@ -26,8 +26,8 @@ pub(crate) fn redirect_to_apps(_call: RequestContext) -> HandlerFuture {
 /// `GET /developer/apps`.
 pub(crate) fn list(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let owner = visit.require_sign_in(&call)?.user.id;
+        let visit = MemberVisit::from_call(&call).await?;
+        let owner = visit.person.user.id;
         let found = call.read(move |tx| {
             let mut rows = Vec::new();
             for app in portal::list(tx, owner)? {
@@ -57,8 +57,7 @@ pub(crate) fn list(call: RequestContext) -> HandlerFuture {
 /// `GET /developer/apps/new`.
 pub(crate) fn show_new_app(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        visit.require_sign_in(&call)?;
+        let visit = MemberVisit::from_call(&call).await?;
         let form = AppForm { action: SITE_LINKS.apps.to_owned(), ..AppForm::default() };
         let frame = visit.page_frame(&call);
         Ok(visit.render_page(&call, &NewAppPage { frame, form })?)
@@ -68,19 +67,17 @@ pub(crate) fn show_new_app(call: RequestContext) -> HandlerFuture {
 /// `POST /developer/apps`. The keys stand on this one answer only.
 pub(crate) fn create(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let person = visit.require_sign_in(&call)?.clone();
-        let sent = accept_form(&call, &visit).await?;
+        let (visit, sent) = MemberVisit::accept_form(&call).await?;
         let (mut form, whole) = app_form::parse_submitted(&sent, SITE_LINKS.apps.to_owned());
         let mut failure = None;
         if whole {
-            let (by, draft) = (person.audit_actor(&visit), app_form::build_draft(&form));
+            let (by, draft) = (visit.audit_actor(), app_form::build_draft(&form));
             let site_name = call.state.page_context.site.name().to_string();
             let work =
                 move |tx: &mut store::Tx<'_>| portal::create(tx, &by, &draft, AccessLevel::SelfServe, &site_name);
             match call.write(work).await.split_refusal()? {
                 Ok((app, made)) => {
-                    let own = OwnedApp { visit, person, app };
+                    let own = OwnedApp { visit, app };
                     return keys::show_created_keys(&call, &own, made).await;
                 }
                 Err(refusal) => failure = app_form::apply_refusal(&mut form, &refusal),

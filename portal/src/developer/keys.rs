@@ -147,7 +147,7 @@ fn credential_kind(call: &RequestContext, own: &OwnedApp) -> Result<CredentialKi
 }
 
 async fn load_credential_state(call: &RequestContext, own: &OwnedApp) -> Result<CredentialState, PageExit> {
-    let (owner, id) = (own.person.user.id, own.app.id);
+    let (owner, id) = (own.visit.person.user.id, own.app.id);
     let work = move |tx: &mut store::Tx<'_>| {
         let bearer = store::apps::bearer_token(tx, id)?;
         Ok(CredentialState {

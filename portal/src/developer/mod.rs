@@ -20,30 +20,28 @@ use pages::PageErrorKind;
 use store::apps::App;
 use web::request_context::RequestContext;
 
-use crate::site::{BrowserVisit, PageExit, SignedInPerson, errors};
+use crate::site::{BrowserVisit, MemberVisit, PageExit, errors};
 
 struct OwnedApp {
-    visit: BrowserVisit,
-    person: SignedInPerson,
+    visit: MemberVisit,
     app: App,
 }
 
 impl OwnedApp {
     /// Apps of other users are not found, like missing ones.
     async fn from_call(call: &RequestContext) -> Result<Self, PageExit> {
-        let visit = BrowserVisit::from_call(call).await?;
-        let person = visit.require_sign_in(call)?.clone();
+        let visit = MemberVisit::from_call(call).await?;
         let Some(id) = AppId::parse(call.path_text("id")?) else {
             return Err(not_found_page(call, &visit));
         };
-        let owner = person.user.id;
+        let owner = visit.person.user.id;
         let found = call.read(move |tx| portal::find(tx, owner, id)).await;
         let app = outcome_or_page(call, &visit, found)?;
-        Ok(Self { visit, person, app })
+        Ok(Self { visit, app })
     }
 
     fn audit_actor(&self) -> AuditActor {
-        self.person.audit_actor(&self.visit)
+        self.visit.audit_actor()
     }
 
     fn app_ref(&self) -> pages::AppRef {

@@ -19,7 +19,7 @@ use web::page_context::SITE_LINKS;
 use web::request_context::RequestContext;
 
 use crate::site::forms::accept_form;
-use crate::site::{BrowserVisit, PageExit, run_page};
+use crate::site::{BrowserVisit, MemberVisit, PageExit, run_page};
 
 /// Stored posts that a rule is tested against.
 pub(super) const SCANNED_POSTS: i64 = 1_000;
@@ -29,8 +29,7 @@ const MAX_SHOWN_POSTS: usize = 10;
 /// `GET /developer/search`.
 pub(crate) fn show_console(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        visit.require_sign_in(&call)?;
+        let visit = MemberVisit::from_call(&call).await?;
         Ok(visit.render_page(&call, &empty_page(&call, &visit, ConsoleProduct::Recent))?)
     })
 }
@@ -38,9 +37,8 @@ pub(crate) fn show_console(call: RequestContext) -> HandlerFuture {
 /// `POST /developer/search`. Nothing changes.
 pub(crate) fn run_query(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let person = visit.require_sign_in(&call)?.user.id;
-        let form = accept_form(&call, &visit).await?;
+        let (visit, form) = MemberVisit::accept_form(&call).await?;
+        let person = visit.person.user.id;
         let product = ConsoleProduct::parse(&form.text("product")).unwrap_or_default();
         let mut page = empty_page(&call, &visit, product);
         page.query = FormField::new(form.text("query"));

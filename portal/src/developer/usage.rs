@@ -86,7 +86,7 @@ async fn load_user_names(call: &RequestContext, counted: &[WindowUsage]) -> Resu
 
 /// With rate limits off: the recorded requests of the current window.
 async fn recorded_windows(call: &RequestContext, own: &OwnedApp) -> Result<Vec<UsageWindow>, PageExit> {
-    let (owner, id) = (own.person.user.id, own.app.id);
+    let (owner, id) = (own.visit.person.user.id, own.app.id);
     let now = wall_time().ms();
     let from = Time::from_ms(now.saturating_sub(now.rem_euclid(WINDOW_MS)));
     let used = call.read(move |tx| portal::load_usage(tx, owner, id, from)).await;

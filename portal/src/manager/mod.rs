@@ -51,7 +51,7 @@ use web::request_context::RequestContext;
 
 use crate::developer::not_found_page;
 use crate::site::forms::{PageQuery, accept_form, local_path};
-use crate::site::{BrowserVisit, PageExit, errors, redirect_to, run_page};
+use crate::site::{BrowserVisit, MemberVisit, PageExit, errors, redirect_to, run_page};
 use forms::SubmittedFields;
 use request::{ManagerRequest, list_user_accounts};
 use route::{ManagerPath, ManagerRoute};
@@ -60,8 +60,8 @@ use tables::text_column;
 /// `GET /ads`.
 pub(crate) fn choose_account(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let user = visit.require_sign_in(&call)?.user.id;
+        let visit = MemberVisit::from_call(&call).await?;
+        let user = visit.person.user.id;
         let found = call.read(move |tx| list_user_accounts(tx, user)).await?;
         let rows: Vec<TableRow> = found
             .into_iter()
@@ -101,8 +101,8 @@ pub(crate) fn choose_account(call: RequestContext) -> HandlerFuture {
 /// `GET /ads/{account}` and everything below it.
 pub(crate) fn show_page(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let route = parse_route(&call, &visit)?;
+        let visit = MemberVisit::from_call(&call).await?;
+        let route = parse_route(&call, &visit);
         if route.path.action == CSV_FILE || route.path.id == CSV_FILE {
             let found = call.read(move |tx| route.load_csv(tx)).await;
             return Ok(csv_reply(found_or_page(&call, &visit, found)?));
@@ -154,9 +154,8 @@ fn done_message(done: &str) -> Option<&'static str> {
 /// `POST /ads/{account}/…`: what a form of these pages sends.
 pub(crate) fn submit_form(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        visit.require_sign_in(&call)?;
-        let route = parse_route(&call, &visit)?;
+        let visit = MemberVisit::from_call(&call).await?;
+        let route = parse_route(&call, &visit);
         if call.content_type == BodyContentType::Other {
             return Box::pin(upload::receive_form(call, visit, route)).await;
         }
@@ -199,12 +198,11 @@ async fn refused_form_page(
     Ok(visit.render_page(call, &*page)?.status(400))
 }
 
-fn parse_route(call: &RequestContext, visit: &BrowserVisit) -> Result<ManagerRoute, PageExit> {
-    let person = visit.require_sign_in(call)?;
+fn parse_route(call: &RequestContext, visit: &MemberVisit) -> ManagerRoute {
     let query = PageQuery::from_call(call).unwrap_or_default();
-    Ok(ManagerRoute {
+    ManagerRoute {
         request: ManagerRequest {
-            user: person.user.id,
+            user: visit.person.user.id,
             cursor_key: call.state.page_context.config.page_key,
             site: call.site(),
             now: call.now(),
@@ -218,7 +216,7 @@ fn parse_route(call: &RequestContext, visit: &BrowserVisit) -> Result<ManagerRou
             id: path_part(call, "id"),
             action: path_part(call, "act"),
         },
-    })
+    }
 }
 
 fn path_part(call: &RequestContext, name: &str) -> String {

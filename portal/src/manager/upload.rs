@@ -20,7 +20,7 @@ use super::request::ManagerAccount;
 use super::route::ManagerRoute;
 use super::{all_problems, found_or_page, refused_form_page};
 use crate::site::forms::{check_csrf_token, check_same_origin};
-use crate::site::{BrowserVisit, PageExit, redirect_to};
+use crate::site::{BrowserVisit, MemberVisit, PageExit, redirect_to};
 
 const MAX_LIST_BYTES: u64 = 5 * 1024 * 1024;
 const MAX_OTHER_BYTES: u64 = 64 * 1024;
@@ -29,7 +29,7 @@ const MAX_PARTS: usize = 16;
 /// Checks origin and permission before the body is read.
 pub(super) async fn receive_form(
     mut call: RequestContext,
-    visit: BrowserVisit,
+    visit: MemberVisit,
     route: ManagerRoute,
 ) -> Result<HttpReply, PageExit> {
     check_same_origin(&call, &visit)?;
@@ -128,7 +128,7 @@ fn multipart_refusal(error: multer::Error) -> Refusal {
 
 async fn receive_media(
     mut call: RequestContext,
-    visit: BrowserVisit,
+    visit: MemberVisit,
     route: ManagerRoute,
 ) -> Result<HttpReply, PageExit> {
     let uploads = call.uploads()?;

@@ -1,7 +1,7 @@
 //! Sessions and connected apps.
 
 use base::clock::wall_time;
-use base::{AppId, Error, Id};
+use base::{AppId, Error, Id, SplitRefusal};
 use network::grants::{self, ConnectedApp};
 use network::sessions;
 use pages::{ConnectedAppItem, ConnectedAppsPage, PageErrorKind, SessionsPage, describe_scope, device_name};
@@ -10,7 +10,7 @@ use web::page_context::SITE_LINKS;
 use web::request_context::RequestContext;
 
 use super::app_summary::{load_app_summary, permission_level};
-use super::{BrowserVisit, errors, forms, redirect_to, run_page, session};
+use super::{MemberVisit, errors, forms, redirect_to, run_page, session};
 
 pub(crate) const REVOKE_SESSION_PATH: &str = "/settings/sessions/revoke";
 pub(crate) const REVOKE_OTHER_SESSIONS_PATH: &str = "/settings/sessions/revoke-others";
@@ -19,9 +19,8 @@ pub(crate) const DISCONNECT_APP_PATH: &str = "/settings/apps/revoke";
 /// `GET /settings/sessions`.
 pub(crate) fn show_sessions(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let person = visit.require_sign_in(&call)?;
-        let (user, own) = (person.user.id, person.session.id);
+        let visit = MemberVisit::from_call(&call).await?;
+        let (user, own) = (visit.person.user.id, visit.person.session.id);
         let all = call.read(move |tx| Ok(sessions::list(tx, user)?)).await?;
         let mut listed: Vec<_> = all
             .into_iter()
@@ -51,19 +50,16 @@ pub(crate) fn show_sessions(call: RequestContext) -> HandlerFuture {
 /// `POST /settings/sessions/revoke`.
 pub(crate) fn revoke_session(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let person = visit.require_sign_in(&call)?;
-        let sent = forms::accept_form(&call, &visit).await?;
+        let (visit, sent) = MemberVisit::accept_form(&call).await?;
         let Ok(id) = sent.text("id").parse::<i64>() else {
             return Err(errors::exit_page(&call, &visit, PageErrorKind::NotFound));
         };
-        let (by, user, own) = (person.audit_actor(&visit), person.user.id, person.session.id);
+        let (by, user, own) = (visit.audit_actor(), visit.person.user.id, visit.person.session.id);
         let ended = call.write(move |tx| sessions::revoke(tx, &by, user, id));
-        match ended.await {
+        match ended.await.split_refusal()? {
             Ok(()) if id == own => Ok(session::clear_session_cookie(&call, redirect_to(SITE_LINKS.sign_in))),
             // A session that has already ended is no error.
-            Ok(()) | Err(Error::Refused(_)) => Ok(redirect_to(SITE_LINKS.sessions)),
-            Err(failed) => Err(failed.into()),
+            Ok(()) | Err(_) => Ok(redirect_to(SITE_LINKS.sessions)),
         }
     })
 }
@@ -71,10 +67,8 @@ pub(crate) fn revoke_session(call: RequestContext) -> HandlerFuture {
 /// `POST /settings/sessions/revoke-others`.
 pub(crate) fn revoke_other_sessions(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let person = visit.require_sign_in(&call)?;
-        forms::accept_form(&call, &visit).await?;
-        let (by, user, own) = (person.audit_actor(&visit), person.user.id, person.session.id);
+        let (visit, _) = MemberVisit::accept_form(&call).await?;
+        let (by, user, own) = (visit.audit_actor(), visit.person.user.id, visit.person.session.id);
         call.write(move |tx| sessions::revoke_all(tx, &by, user, Some(own))).await?;
         Ok(redirect_to(SITE_LINKS.sessions))
     })
@@ -83,8 +77,8 @@ pub(crate) fn revoke_other_sessions(call: RequestContext) -> HandlerFuture {
 /// `GET /settings/apps`.
 pub(crate) fn show_connected_apps(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let user = visit.require_sign_in(&call)?.user.id;
+        let visit = MemberVisit::from_call(&call).await?;
+        let user = visit.person.user.id;
         let mut apps = Vec::new();
         for grant in call.read(move |tx| grants::list(tx, user)).await? {
             apps.push(connected_app_item(&call, grant).await?);
@@ -126,16 +120,14 @@ async fn connected_app_item(call: &RequestContext, grant: ConnectedApp) -> Resul
 /// `POST /settings/apps/revoke`.
 pub(crate) fn disconnect_app(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let by = visit.require_sign_in(&call)?.audit_actor(&visit);
-        let sent = forms::accept_form(&call, &visit).await?;
+        let (visit, sent) = MemberVisit::accept_form(&call).await?;
+        let by = visit.audit_actor();
         let app: Option<AppId> = Id::parse(&sent.text("id"));
         let Some(app) = app else {
             return Err(errors::exit_page(&call, &visit, PageErrorKind::NotFound));
         };
-        match call.write(move |tx| grants::revoke(tx, &by, app)).await {
-            Ok(()) | Err(Error::Refused(_)) => Ok(redirect_to(SITE_LINKS.connected_apps)),
-            Err(failed) => Err(failed.into()),
-        }
+        // An app that has already lost its access is no error.
+        let _revoked = call.write(move |tx| grants::revoke(tx, &by, app)).await.split_refusal()?;
+        Ok(redirect_to(SITE_LINKS.connected_apps))
     })
 }

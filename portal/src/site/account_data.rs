@@ -19,7 +19,7 @@ use web::request_context::RequestContext;
 use super::forms;
 use super::settings::{password_error, verify_password};
 use super::sign_in_code::ask_for_code;
-use super::{BrowserVisit, PageExit, redirect_to, run_page, session};
+use super::{BrowserVisit, MemberVisit, PageExit, redirect_to, run_page, session};
 
 pub(crate) const DATA_PATH: &str = SITE_LINKS.data;
 pub(crate) const ARCHIVE_PATH: &str = "/settings/data/archive";
@@ -31,8 +31,7 @@ const DAY_MS: i64 = 24 * 3600 * 1000;
 /// `GET /settings/data`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        visit.require_sign_in(&call)?;
+        let visit = MemberVisit::from_call(&call).await?;
         data_page(&call, &visit, DataPageErrors::default())
     })
 }
@@ -59,15 +58,13 @@ fn data_page(call: &RequestContext, visit: &BrowserVisit, refused: DataPageError
 /// `POST /settings/data/archive`. The archive is made while it is sent.
 pub(crate) fn download_archive(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let person = visit.require_sign_in(&call)?;
-        let sent = forms::accept_form(&call, &visit).await?;
-        let allowed = match verify_password(&call, &visit, person, sent.text("archive_password")).await {
-            Ok(()) => start_download(&call, person.audit_actor(&visit)).await,
+        let (visit, sent) = MemberVisit::accept_form(&call).await?;
+        let allowed = match verify_password(&call, &visit, sent.text("archive_password")).await {
+            Ok(()) => start_download(&call, visit.audit_actor()).await,
             Err(stop) => Err(stop),
         };
         match allowed.split_refusal()? {
-            Ok(download) => Ok(send_archive(&call, &person.user.username, download)?),
+            Ok(download) => Ok(send_archive(&call, &visit.person.user.username, download)?),
             Err(refusal) => {
                 let (archive_password, failure, status) = password_error(&refusal);
                 let refused = DataPageErrors { archive_password, failure, ..DataPageErrors::default() };
@@ -106,12 +103,10 @@ fn send_archive(call: &RequestContext, username: &str, download: ArchiveDownload
 /// `POST /settings/data/delete`.
 pub(crate) fn delete_account(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let person = visit.require_sign_in(&call)?;
-        let sent = forms::accept_form(&call, &visit).await?;
-        let deleted = match verify_password(&call, &visit, person, sent.text("password")).await {
+        let (visit, sent) = MemberVisit::accept_form(&call).await?;
+        let deleted = match verify_password(&call, &visit, sent.text("password")).await {
             Ok(()) => {
-                let (site, by) = (call.state.page_context.site.clone(), person.audit_actor(&visit));
+                let (site, by) = (call.state.page_context.site.clone(), visit.audit_actor());
                 call.write(move |tx| account_deletion::request(tx, &site, &by)).await
             }
             Err(stop) => Err(stop),

@@ -7,12 +7,13 @@ use pages::{
     EmailConfirmationPage, EmailConfirmationState, ForgotPasswordPage, FormField, PasswordResetState, ResetPasswordPage,
 };
 use web::endpoint::HandlerFuture;
+use web::error_formats::error_message;
 use web::page_context::{DEFAULT_PATH, SITE_LINKS};
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
 
 use super::forms::{self, PageQuery};
-use super::settings::{RESEND_PATH, first_message};
+use super::settings::RESEND_PATH;
 use super::{BrowserVisit, PageExit, account_data, redirect_to, run_page, session};
 
 const RESET_PATH: &str = network::emails::RESET_PATH;
@@ -42,7 +43,7 @@ pub(crate) fn request_reset(call: RequestContext) -> HandlerFuture {
         if asked.await? {
             return forgot_password_page(&call, &visit, FormField::new(email), true);
         }
-        let field = FormField::invalid(email, "Too many attempts. Try again later.");
+        let field = FormField::invalid(email, error_message(&Refusal::RateLimited));
         Ok(forgot_password_page(&call, &visit, field, false)?.status(429))
     })
 }
@@ -88,8 +89,8 @@ pub(crate) fn submit_reset(call: RequestContext) -> HandlerFuture {
                 Ok(session::clear_session_cookie(&call, reply))
             }
             Ok(None) => Ok(session::clear_session_cookie(&call, redirect_to(SITE_LINKS.sign_in))),
-            Err(Refusal::InvalidParameters(wrong)) => {
-                let field = FormField::invalid("", first_message(&wrong));
+            Err(refusal @ Refusal::InvalidParameters(_)) => {
+                let field = FormField::invalid("", error_message(&refusal));
                 let reply = reset_page(&call, &visit, &token, field).await?;
                 Ok(reply.status(400))
             }

@@ -12,7 +12,7 @@ use web::reply::HttpReply;
 use web::request_context::RequestContext;
 
 use super::forms;
-use super::{BrowserVisit, PageExit, SignedInPerson, errors, redirect_to, run_page};
+use super::{BrowserVisit, MemberVisit, PageExit, SignedInPerson, errors, redirect_to, run_page};
 
 pub(crate) const COMPOSE_PATH: &str = "/intent/post";
 const SENT_POST_PATH: &str = "/intent/written";
@@ -79,8 +79,7 @@ pub(crate) fn show_conversation_card(call: RequestContext) -> HandlerFuture {
 /// buttons of other sites send them.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        visit.require_sign_in(&call)?;
+        let visit = MemberVisit::from_call(&call).await?;
         let query = errors::require_query(&call, &visit)?;
         let get = |name: &'static str| query.get(name).map(str::to_owned);
         let mut text: Vec<String> = get("text").into_iter().chain(get("url")).collect();
@@ -114,9 +113,7 @@ fn compose_page(
 /// `POST /intent/post`.
 pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let person = visit.require_sign_in(&call)?;
-        let form = forms::accept_form(&call, &visit).await?;
+        let (visit, form) = MemberVisit::accept_form(&call).await?;
         let answering = CardAnswer::parse(|name| form.optional_text(name));
         let reply_to = form.optional_text("in_reply_to");
         let text = form.text("text").replace("\r\n", "\n");
@@ -126,7 +123,7 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
             auto_populate_reply_metadata: true,
             ..NewPost::default()
         };
-        let author = PostAuthor { user_id: person.user.id, app_id: None, self_serve: false };
+        let author = PostAuthor { user_id: visit.person.user.id, app_id: None, self_serve: false };
         let created = call.write(move |tx| {
             let created = posts::create(tx, &author, &new)?;
             if let CardAnswer { card: Some(card), post: Some(parent) } = answering {
@@ -153,11 +150,10 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
 /// `GET /intent/written`: one's own post, and what the card shows that it answers.
 pub(crate) fn show_sent_post(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let person = visit.require_sign_in(&call)?;
+        let visit = MemberVisit::from_call(&call).await?;
         let query = errors::require_query(&call, &visit)?;
         let get = |name: &'static str| query.get(name).map(str::to_owned);
-        let (text, id, card) = find_sent_post(&call, person, get("id"), CardAnswer::parse(get)).await?;
+        let (text, id, card) = find_sent_post(&call, &visit.person, get("id"), CardAnswer::parse(get)).await?;
         let page = PostSentPage {
             frame: visit.page_frame(&call),
             text,

@@ -10,7 +10,7 @@ use web::request_context::RequestContext;
 use web::uploads::{UploadForm, UploadProcessor, receive};
 use web::{HttpReply, PublicOrigin};
 
-use super::{BrowserVisit, PageExit, SignedInPerson, errors, run_page};
+use super::{BrowserVisit, MemberVisit, PageExit, errors, run_page};
 
 const FETCH_SITE: &str = "sec-fetch-site";
 const MAX_PATH_LENGTH: usize = 8000;
@@ -59,8 +59,7 @@ pub async fn accept_raw_form(call: &RequestContext, visit: &BrowserVisit) -> Res
 /// A form that may have a file, of a person who is signed in.
 pub struct UploadSubmission {
     pub call: RequestContext,
-    pub visit: BrowserVisit,
-    pub person: SignedInPerson,
+    pub visit: MemberVisit,
     pub uploads: UploadProcessor,
     pub form: UploadForm,
 }
@@ -72,12 +71,11 @@ where
     H: Future<Output = Result<HttpReply, PageExit>> + Send,
 {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let person = visit.require_sign_in(&call)?.clone();
+        let visit = MemberVisit::from_call(&call).await?;
         let uploads = call.uploads()?;
         check_same_origin(&call, &visit)?;
         let form = receive(&mut call, uploads.files()).await?;
-        let submission = Arc::new(UploadSubmission { call, visit, person, uploads, form });
+        let submission = Arc::new(UploadSubmission { call, visit, uploads, form });
         let UploadSubmission { call, visit, form, uploads, .. } = &*submission;
         let reply = match check_csrf_token(call, visit, form.text("csrf").unwrap_or_default()).await {
             Ok(()) => handle(Arc::clone(&submission)).await,

@@ -1,8 +1,8 @@
 //! Pages for people: who may see them, what their forms do, and their headers. The HTML is in the crate `pages`.
 //!
-//! A handler is `run_page(async move { … })`: it reads the browser's session with
-//! [`BrowserVisit::from_call`](session::BrowserVisit::from_call), validates a form with [`forms::accept_form`], and
-//! answers with [`BrowserVisit::render_page`](session::BrowserVisit::render_page), [`redirect_to`] or one of [`errors`].
+//! A handler is `run_page(async move { … })`: it reads the browser's session with [`MemberVisit::from_call`], validates a
+//! form with [`MemberVisit::accept_form`] (visitors who are not signed in: [`BrowserVisit::from_call`] and
+//! [`forms::accept_form`]), and answers with [`BrowserVisit::render_page`], [`redirect_to`] or one of [`errors`].
 
 pub(crate) mod access;
 pub(crate) mod account_data;
@@ -28,7 +28,7 @@ pub(crate) mod sign_in;
 pub(crate) mod sign_in_code;
 pub(crate) mod web_tags;
 
-pub use session::{BrowserVisit, SignedInPerson};
+pub use session::{BrowserVisit, MemberVisit, SignedInPerson};
 
 use base::{Error, Fault, Refusal};
 use web::endpoint::HandlerFuture;

@@ -18,7 +18,7 @@ use super::forms;
 use super::security::{ProvedForm, SecurityFormErrors, security_page};
 use super::settings::{password_error, verify_password};
 use super::sign_in::{answer_sign_in, retry_seconds, throttled_message};
-use super::{BrowserVisit, PageExit, SignedInPerson, redirect_to, run_page};
+use super::{BrowserVisit, MemberVisit, PageExit, redirect_to, run_page};
 
 pub(crate) const SIGN_IN_PATH: &str = "/login/passkey";
 pub(crate) const CHALLENGE_PATH: &str = "/login/passkey/challenge";
@@ -108,8 +108,7 @@ pub(crate) fn begin_addition(call: RequestContext) -> HandlerFuture {
 
 pub(super) fn setup_page(
     call: &RequestContext,
-    visit: &BrowserVisit,
-    person: &SignedInPerson,
+    visit: &MemberVisit,
     registration: PasskeyRegistration,
 ) -> Result<HttpReply, PageExit> {
     let Some(site) = relying_party(call) else {
@@ -122,8 +121,8 @@ pub(super) fn setup_page(
         challenge: registration.challenge,
         user_handle: registration.user_handle,
         site: site.id,
-        username: person.user.username.clone(),
-        display_name: person.user.name.clone(),
+        username: visit.person.user.username.clone(),
+        display_name: visit.person.user.name.clone(),
         existing: registration.existing_ids,
     };
     Ok(allow_scripts(visit.render_page(call, &page)?))
@@ -132,9 +131,7 @@ pub(super) fn setup_page(
 /// `POST /settings/security/passkeys/confirm`: adds the passkey that the browser has made.
 pub(crate) fn confirm_addition(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let person = visit.require_sign_in(&call)?;
-        let sent = forms::accept_form(&call, &visit).await?;
+        let (visit, sent) = MemberVisit::accept_form(&call).await?;
         let Some(site) = relying_party(&call) else {
             return Ok(redirect_to(SITE_LINKS.security));
         };
@@ -143,13 +140,13 @@ pub(crate) fn confirm_addition(call: RequestContext) -> HandlerFuture {
             authenticator_data: sent.text("authenticator_data"),
             name: sent.text("name"),
         };
-        let (email_site, by) = (call.state.page_context.site.clone(), person.audit_actor(&visit));
+        let (email_site, by) = (call.state.page_context.site.clone(), visit.audit_actor());
         match call.write(move |tx| passkeys::add(tx, &email_site, &site, &by, &new)).await? {
             PasskeyRegistrationOutcome::Added => Ok(redirect_done("passkey-added")),
             PasskeyRegistrationOutcome::Refused => {
                 let failure = Some(REFUSED_PASSKEY.to_owned());
                 let refused = SecurityFormErrors { failure, status: 400, ..SecurityFormErrors::default() };
-                security_page(&call, &visit, person, None, refused).await
+                security_page(&call, &visit, None, refused).await
             }
         }
     })
@@ -162,18 +159,13 @@ fn redirect_done(done: &str) -> HttpReply {
 /// `POST /settings/security/passkeys/remove`.
 pub(crate) fn remove(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let person = visit.require_sign_in(&call)?;
-        let sent = forms::accept_form(&call, &visit).await?;
-        match verify_password(&call, &visit, person, sent.text("removal_password")).await.split_refusal()? {
-            Ok(()) => {}
-            Err(refusal) => {
-                let (removal_password, failure, status) = password_error(&refusal);
-                let refused = SecurityFormErrors { removal_password, failure, status, ..SecurityFormErrors::default() };
-                return security_page(&call, &visit, person, None, refused).await;
-            }
+        let (visit, sent) = MemberVisit::accept_form(&call).await?;
+        if let Err(refusal) = verify_password(&call, &visit, sent.text("removal_password")).await.split_refusal()? {
+            let (removal_password, failure, status) = password_error(&refusal);
+            let refused = SecurityFormErrors { removal_password, failure, status, ..SecurityFormErrors::default() };
+            return security_page(&call, &visit, None, refused).await;
         }
-        let (email_site, by) = (call.state.page_context.site.clone(), person.audit_actor(&visit));
+        let (email_site, by) = (call.state.page_context.site.clone(), visit.audit_actor());
         let id = sent.text("passkey");
         if call.write(move |tx| passkeys::remove(tx, &email_site, &by, &id)).await? {
             return Ok(redirect_done("passkey-removed"));

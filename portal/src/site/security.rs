@@ -20,7 +20,7 @@ use super::forms::{self, PageQuery};
 use super::settings::{password_error, verify_password};
 use super::sign_in::{retry_seconds, throttled_message};
 use super::sign_in_code::WRONG_CODE;
-use super::{BrowserVisit, PageExit, SignedInPerson, passkeys, redirect_to, run_page};
+use super::{BrowserVisit, MemberVisit, PageExit, passkeys, redirect_to, run_page};
 
 pub(crate) const TWO_FACTOR_PATH: &str = "/settings/security/two-factor";
 pub(crate) const CONFIRM_TWO_FACTOR_PATH: &str = "/settings/security/two-factor/confirm";
@@ -69,8 +69,7 @@ impl SecurityFormErrors {
 /// `GET /settings/security`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let person = visit.require_sign_in(&call)?;
+        let visit = MemberVisit::from_call(&call).await?;
         let query = PageQuery::from_call(&call).ok();
         let done = query.as_ref().and_then(|query| query.get("done"));
         let notice = match done {
@@ -79,25 +78,17 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
             Some("passkey-removed") => Some("The passkey was removed. Your device may go on offering it."),
             _ => None,
         };
-        security_page(
-            &call,
-            &visit,
-            person,
-            notice,
-            SecurityFormErrors { status: 200, ..SecurityFormErrors::default() },
-        )
-        .await
+        security_page(&call, &visit, notice, SecurityFormErrors { status: 200, ..SecurityFormErrors::default() }).await
     })
 }
 
 pub(super) async fn security_page(
     call: &RequestContext,
-    visit: &BrowserVisit,
-    person: &SignedInPerson,
+    visit: &MemberVisit,
     notice: Option<&str>,
     refused: SecurityFormErrors,
 ) -> Result<HttpReply, PageExit> {
-    let user = person.user.id;
+    let user = visit.person.user.id;
     let read = move |tx: &mut Tx<'_>| {
         Ok((two_factor::status(tx, user)?, network::passkeys::list(tx, user)?, security_events::list(tx, user)?))
     };
@@ -214,28 +205,23 @@ fn describe_action(action: AuditAction) -> &'static str {
     }
 }
 
-async fn is_enabled(call: &RequestContext, person: &SignedInPerson) -> Result<bool, Error> {
-    let user = person.user.id;
+async fn is_enabled(call: &RequestContext, visit: &MemberVisit) -> Result<bool, Error> {
+    let user = visit.person.user.id;
     Ok(call.read(move |tx| Ok(two_factor::status(tx, user)?)).await?.is_enabled)
 }
 
 /// `POST /settings/security/two-factor`: creates a key.
 pub(crate) fn begin_setup(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let person = visit.require_sign_in(&call)?;
-        let sent = forms::accept_form(&call, &visit).await?;
-        if is_enabled(&call, person).await? {
+        let (visit, sent) = MemberVisit::accept_form(&call).await?;
+        if is_enabled(&call, &visit).await? {
             return Ok(redirect_to(SITE_LINKS.security));
         }
-        match verify_password(&call, &visit, person, sent.text("password")).await.split_refusal()? {
-            Ok(()) => {}
-            Err(refusal) => {
-                let refused = SecurityFormErrors::from_refusal(None, &refusal);
-                return security_page(&call, &visit, person, None, refused).await;
-            }
+        if let Err(refusal) = verify_password(&call, &visit, sent.text("password")).await.split_refusal()? {
+            let refused = SecurityFormErrors::from_refusal(None, &refusal);
+            return security_page(&call, &visit, None, refused).await;
         }
-        let (site, user) = (call.state.page_context.site.clone(), person.user.clone());
+        let (site, user) = (call.state.page_context.site.clone(), visit.person.user.clone());
         let setup = call.write(move |tx| two_factor::begin_setup(tx, &site, &user)).await?;
         setup_page(&call, &visit, &setup, FormField::default(), None)
     })
@@ -263,14 +249,12 @@ fn setup_page(
 /// `POST /settings/security/two-factor/confirm`: turns two-factor sign-in on with the first code.
 pub(crate) fn confirm_setup(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let person = visit.require_sign_in(&call)?;
-        let sent = forms::accept_form(&call, &visit).await?;
-        let (site, user) = (call.state.page_context.site.clone(), person.user.clone());
+        let (visit, sent) = MemberVisit::accept_form(&call).await?;
+        let (site, user) = (call.state.page_context.site.clone(), visit.person.user.clone());
         let Some(setup) = call.read(move |tx| Ok(two_factor::find_setup(tx, &site, &user)?)).await? else {
             return Ok(redirect_to(SITE_LINKS.security));
         };
-        let (by, code) = (person.audit_actor(&visit), sent.text("code"));
+        let (by, code) = (visit.audit_actor(), sent.text("code"));
         match call.write(move |tx| two_factor::enable(tx, &by, &code)).await? {
             CodeOutcome::Accepted(codes) => recovery_codes_page(&call, &visit, &codes),
             CodeOutcome::Wrong => {
@@ -303,12 +287,10 @@ pub(crate) fn replace_recovery_codes(call: RequestContext) -> HandlerFuture {
 /// Checks password and code, then does what the form is for.
 pub(super) fn submit_proved_form(call: RequestContext, form: ProvedForm) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let person = visit.require_sign_in(&call)?;
-        let sent = forms::accept_form(&call, &visit).await?;
+        let (visit, sent) = MemberVisit::accept_form(&call).await?;
         let is_possible = match form {
             ProvedForm::AddPasskey => passkeys::relying_party(&call).is_some(),
-            _ => is_enabled(&call, person).await?,
+            _ => is_enabled(&call, &visit).await?,
         };
         if !is_possible {
             return Ok(redirect_to(SITE_LINKS.security));
@@ -318,9 +300,9 @@ pub(super) fn submit_proved_form(call: RequestContext, form: ProvedForm) -> Hand
             ProvedForm::TurnOff => (sent.text("off_password"), sent.text("off_code")),
             ProvedForm::AddPasskey => (sent.text("passkey_password"), sent.text("passkey_code")),
         };
-        let applied = match verify_password(&call, &visit, person, password).await {
+        let applied = match verify_password(&call, &visit, password).await {
             Ok(()) => {
-                let (site, by) = (call.state.page_context.site.clone(), person.audit_actor(&visit));
+                let (site, by) = (call.state.page_context.site.clone(), visit.audit_actor());
                 call.write(move |tx| apply_proved_form(tx, &site, &by, form, &code)).await
             }
             Err(stop) => Err(stop),
@@ -333,7 +315,7 @@ pub(super) fn submit_proved_form(call: RequestContext, form: ProvedForm) -> Hand
                 return Ok(redirect_to(&format!("{}?done=off", SITE_LINKS.security)));
             }
             Ok(CodeOutcome::Accepted(ProvedFormResult::PasskeyBegun(registration))) => {
-                return passkeys::setup_page(&call, &visit, person, registration);
+                return passkeys::setup_page(&call, &visit, registration);
             }
             Ok(CodeOutcome::Wrong) => {
                 let code = FormField::invalid("", WRONG_CODE);
@@ -345,7 +327,7 @@ pub(super) fn submit_proved_form(call: RequestContext, form: ProvedForm) -> Hand
             }
             Err(refusal) => SecurityFormErrors::from_refusal(Some(form), &refusal),
         };
-        security_page(&call, &visit, person, None, refused).await
+        security_page(&call, &visit, None, refused).await
     })
 }
 

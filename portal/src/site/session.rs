@@ -1,5 +1,7 @@
 //! Sessions and cookies of browsers.
 
+use std::ops::Deref;
+
 use base::clock::wall_time;
 use base::clock_mode::{ClockMode, describe_clock};
 use base::{AccountTimeZone, Error, Fault, Secret, UserId};
@@ -16,6 +18,7 @@ use web::page_context;
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
 
+use super::forms::{self, SubmittedForm};
 use super::{PageExit, redirect_to};
 
 /// One name for all forms, so that a CSRF token is valid for the whole session.
@@ -36,6 +39,35 @@ pub struct BrowserVisit {
     /// The session cookie, if its lifetime must be extended.
     renewed_session: Option<Secret>,
     csrf: String,
+}
+
+/// A visit of somebody who is signed in.
+pub struct MemberVisit {
+    visit: BrowserVisit,
+    pub person: SignedInPerson,
+}
+
+impl Deref for MemberVisit {
+    type Target = BrowserVisit;
+
+    fn deref(&self) -> &BrowserVisit {
+        &self.visit
+    }
+}
+
+impl MemberVisit {
+    pub async fn from_call(call: &RequestContext) -> Result<Self, PageExit> {
+        let visit = BrowserVisit::from_call(call).await?;
+        let person = visit.require_sign_in(call)?.clone();
+        Ok(Self { visit, person })
+    }
+
+    /// With the form that the member has sent, as [`forms::accept_form`] does.
+    pub async fn accept_form(call: &RequestContext) -> Result<(Self, SubmittedForm<'_>), PageExit> {
+        let visit = Self::from_call(call).await?;
+        let form = forms::accept_form(call, &visit).await?;
+        Ok((visit, form))
+    }
 }
 
 #[derive(Clone)]

@@ -1,6 +1,5 @@
 //! Password, email address and private profile.
 
-use base::refusal::InvalidParameter;
 use base::{Error, Refusal, Secret, SplitRefusal};
 use network::sign_in::PasswordProof;
 use network::{email_links, private_profiles};
@@ -9,6 +8,7 @@ use pages::{
     UsernameForm,
 };
 use web::endpoint::HandlerFuture;
+use web::error_formats::{error_message, refusal_status};
 use web::page_context;
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
@@ -16,7 +16,7 @@ use web::request_context::RequestContext;
 use super::account_recovery::email_confirmation_page;
 use super::forms::{self, PageQuery};
 use super::registration::username_error;
-use super::{BrowserVisit, PageExit, SignedInPerson, redirect_to, run_page, session};
+use super::{MemberVisit, PageExit, redirect_to, run_page, session};
 
 pub(crate) const PASSWORD_PATH: &str = "/settings/account/password";
 pub(crate) const USERNAME_PATH: &str = "/settings/account/username";
@@ -25,8 +25,6 @@ pub(crate) const RESEND_PATH: &str = "/settings/account/email/resend";
 pub(crate) const CANCEL_PATH: &str = "/settings/account/email/cancel";
 
 pub(crate) const PRIVATE_PROFILE_PATH: &str = "/settings/account/about";
-
-const TOO_MANY_ATTEMPTS: &str = "Too many attempts. Try again later.";
 
 #[derive(Default)]
 struct SettingsErrors {
@@ -43,8 +41,7 @@ struct SettingsErrors {
 /// `GET /settings/account`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let person = visit.require_sign_in(&call)?;
+        let visit = MemberVisit::from_call(&call).await?;
         let query = PageQuery::from_call(&call).ok();
         let done = query.as_ref().and_then(|query| query.get("done"));
         let notice = match done {
@@ -57,25 +54,24 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
             Some("cancelled") => Some("The email change was cancelled."),
             _ => None,
         };
-        settings_page(&call, &visit, person, notice, SettingsErrors::default()).await
+        settings_page(&call, &visit, notice, SettingsErrors::default()).await
     })
 }
 
 async fn settings_page(
     call: &RequestContext,
-    visit: &BrowserVisit,
-    person: &SignedInPerson,
+    visit: &MemberVisit,
     notice: Option<&str>,
     refused: SettingsErrors,
 ) -> Result<HttpReply, PageExit> {
     let mut frame = visit.page_frame(call);
     frame.notices = notice.map(Notice::success).into_iter().collect();
     frame.failure = refused.failure;
-    let user = person.user.id;
+    let user = visit.person.user.id;
     let (pending, known) = call
         .read(move |tx| Ok((email_links::pending_email(tx, user)?, private_profiles::find_by_user(tx, user)?)))
         .await?;
-    let own = person.user.email.clone();
+    let own = visit.person.user.email.clone();
     let address = Some(own.clone()).filter(|email| !email.is_empty());
     let page = AccountSettingsPage {
         frame,
@@ -87,7 +83,7 @@ async fn settings_page(
         email: EmailForm {
             action: EMAIL_PATH.to_owned(),
             address,
-            confirmed: person.user.email_confirmed,
+            confirmed: visit.person.user.email_confirmed,
             pending: pending.filter(|email| !email.eq_ignore_ascii_case(&own)),
             resend: RESEND_PATH.to_owned(),
             cancel: CANCEL_PATH.to_owned(),
@@ -115,22 +111,20 @@ async fn settings_page(
 /// `POST /settings/account/password`.
 pub(crate) fn change_password(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let person = visit.require_sign_in(&call)?;
-        let sent = forms::accept_form(&call, &visit).await?;
+        let (visit, sent) = MemberVisit::accept_form(&call).await?;
         let old = Secret::new(sent.text("current"));
         let new = Secret::new(sent.text("password"));
         let page_context = &call.state.page_context;
         // Refusals of the current and of the new password both name `password`, so the new one is checked first.
-        if let Err(Refusal::InvalidParameters(wrong)) =
-            network::registration::validate_password(&new, &person.user.username, &person.user.email)
+        if let Err(refusal) =
+            network::registration::validate_password(&new, &visit.person.user.username, &visit.person.user.email)
         {
-            let password = FormField::invalid("", first_message(&wrong));
+            let password = FormField::invalid("", error_message(&refusal));
             let refused = SettingsErrors { password, ..SettingsErrors::default() };
-            return Ok(settings_page(&call, &visit, person, None, refused).await?.status(400));
+            return Ok(settings_page(&call, &visit, None, refused).await?.status(400));
         }
         let end_tokens = sent.optional_text("end_tokens").is_some();
-        let (gate, site, current) = (&page_context.sign_in_gate, &page_context.site, &person.session);
+        let (gate, site, current) = (&page_context.sign_in_gate, &page_context.site, &visit.person.session);
         let old = PasswordProof {
             password: &old,
             client_info: &visit.client_info,
@@ -146,7 +140,7 @@ pub(crate) fn change_password(call: RequestContext) -> HandlerFuture {
             Err(refusal) => {
                 let (current, failure, status) = password_error(&refusal);
                 let refused = SettingsErrors { current, failure, ..SettingsErrors::default() };
-                Ok(settings_page(&call, &visit, person, None, refused).await?.status(status))
+                Ok(settings_page(&call, &visit, None, refused).await?.status(status))
             }
         }
     })
@@ -155,30 +149,27 @@ pub(crate) fn change_password(call: RequestContext) -> HandlerFuture {
 /// `POST /settings/account/username`.
 pub(crate) fn change_username(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let person = visit.require_sign_in(&call)?;
-        let sent = forms::accept_form(&call, &visit).await?;
+        let (visit, sent) = MemberVisit::accept_form(&call).await?;
         let typed = sent.text("username").trim().to_owned();
-        if let Err(stop) = verify_password(&call, &visit, person, sent.text("username_password")).await {
-            let Error::Refused(refusal) = stop else { return Err(stop.into()) };
+        if let Err(refusal) = verify_password(&call, &visit, sent.text("username_password")).await.split_refusal()? {
             let (username_password, failure, status) = password_error(&refusal);
             let username = FormField::new(typed);
             let refused = SettingsErrors { username, username_password, failure, ..SettingsErrors::default() };
-            return Ok(settings_page(&call, &visit, person, None, refused).await?.status(status));
+            return Ok(settings_page(&call, &visit, None, refused).await?.status(status));
         }
-        let (by, username) = (person.audit_actor(&visit), typed.clone());
+        let (by, username) = (visit.audit_actor(), typed.clone());
         let changed = call.write(move |tx| network::profiles::change_username(tx, &by, &username));
         match changed.await.split_refusal()? {
             Ok(_) => Ok(redirect_to(&format!("{}?done=username", page_context::SITE_LINKS.account))),
             Err(refusal) => {
                 let (error, failure, status) = match &refusal {
                     Refusal::InvalidParameters(_) => (Some(username_error(&typed)), None, 400),
-                    Refusal::RateLimited => (None, Some(TOO_MANY_ATTEMPTS.to_owned()), 429),
+                    Refusal::RateLimited => (None, Some(error_message(&refusal).to_owned()), 429),
                     _ => (Some("You cannot change your username now".to_owned()), None, 403),
                 };
                 let username = FormField { value: typed, error };
                 let refused = SettingsErrors { username, failure, ..SettingsErrors::default() };
-                Ok(settings_page(&call, &visit, person, None, refused).await?.status(status))
+                Ok(settings_page(&call, &visit, None, refused).await?.status(status))
             }
         }
     })
@@ -187,18 +178,18 @@ pub(crate) fn change_username(call: RequestContext) -> HandlerFuture {
 /// `POST /settings/account/email`.
 pub(crate) fn change_email(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let person = visit.require_sign_in(&call)?;
-        let sent = forms::accept_form(&call, &visit).await?;
+        let (visit, sent) = MemberVisit::accept_form(&call).await?;
         let email = sent.text("email").trim().to_owned();
         let password = sent.text("email_password");
-        if let Err(Refusal::InvalidParameters(wrong)) = network::registration::validate_email(&email) {
-            let refused =
-                SettingsErrors { email: FormField::invalid(email, first_message(&wrong)), ..SettingsErrors::default() };
-            return Ok(settings_page(&call, &visit, person, None, refused).await?.status(400));
+        if let Err(refusal) = network::registration::validate_email(&email) {
+            let refused = SettingsErrors {
+                email: FormField::invalid(email, error_message(&refusal)),
+                ..SettingsErrors::default()
+            };
+            return Ok(settings_page(&call, &visit, None, refused).await?.status(400));
         }
-        let changed = match verify_password(&call, &visit, person, password).await {
-            Ok(()) => request_email_change(&call, &visit, person, &email).await,
+        let changed = match verify_password(&call, &visit, password).await {
+            Ok(()) => request_email_change(&call, &visit, &email).await,
             Err(stop) => Err(stop),
         };
         match changed.split_refusal()? {
@@ -211,7 +202,7 @@ pub(crate) fn change_email(call: RequestContext) -> HandlerFuture {
                     failure,
                     ..SettingsErrors::default()
                 };
-                Ok(settings_page(&call, &visit, person, None, refused).await?.status(status))
+                Ok(settings_page(&call, &visit, None, refused).await?.status(status))
             }
         }
     })
@@ -220,19 +211,16 @@ pub(crate) fn change_email(call: RequestContext) -> HandlerFuture {
 /// `POST /settings/account/email/resend`.
 pub(crate) fn resend_confirmation(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let person = visit.require_sign_in(&call)?;
-        forms::accept_form(&call, &visit).await?;
-        let (site, by) = (call.state.page_context.site.clone(), person.audit_actor(&visit));
+        let (visit, _) = MemberVisit::accept_form(&call).await?;
+        let (site, by) = (call.state.page_context.site.clone(), visit.audit_actor());
         let sent = call.write(move |tx| email_links::resend_confirmation(tx, &site, &by));
         match sent.await.split_refusal()? {
             Ok(None) => Ok(redirect_to(page_context::SITE_LINKS.account)),
             Ok(Some(email)) => email_confirmation_page(&call, &visit, EmailConfirmationState::Sent { email }),
-            Err(_) => {
-                let refused =
-                    SettingsErrors { failure: Some(TOO_MANY_ATTEMPTS.to_owned()), ..SettingsErrors::default() };
-                let reply = settings_page(&call, &visit, person, None, refused).await?;
-                Ok(reply.status(429))
+            Err(refusal) => {
+                let failure = Some(error_message(&refusal).to_owned());
+                let refused = SettingsErrors { failure, ..SettingsErrors::default() };
+                Ok(settings_page(&call, &visit, None, refused).await?.status(429))
             }
         }
     })
@@ -243,9 +231,7 @@ const UNSPECIFIED: &str = "unsaid";
 /// `POST /settings/account/about`.
 pub(crate) fn update_private_profile(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let person = visit.require_sign_in(&call)?;
-        let sent = forms::accept_form(&call, &visit).await?;
+        let (visit, sent) = MemberVisit::accept_form(&call).await?;
         let born_on = sent.text("born_on").trim().to_owned();
         let gender = sent.optional_text("gender").filter(|gender| *gender != UNSPECIFIED);
         let edit = private_profiles::PrivateProfileChanges {
@@ -253,7 +239,7 @@ pub(crate) fn update_private_profile(call: RequestContext) -> HandlerFuture {
             gender: Some(gender.unwrap_or_default()),
             phone: None,
         };
-        let (by, user) = (person.audit_actor(&visit), person.user.id);
+        let (by, user) = (visit.audit_actor(), visit.person.user.id);
         let updated = call.write(move |tx| private_profiles::update(tx, &by, user, &edit));
         match updated.await.split_refusal()? {
             Ok(_) => Ok(redirect_to(&format!("{}?done=about", page_context::SITE_LINKS.account))),
@@ -261,7 +247,7 @@ pub(crate) fn update_private_profile(call: RequestContext) -> HandlerFuture {
                 let message = "Enter a date in the past, and choose a gender";
                 let refused =
                     SettingsErrors { born_on: Some(FormField::invalid(born_on, message)), ..SettingsErrors::default() };
-                let reply = settings_page(&call, &visit, person, None, refused).await?;
+                let reply = settings_page(&call, &visit, None, refused).await?;
                 Ok(reply.status(400))
             }
         }
@@ -271,51 +257,33 @@ pub(crate) fn update_private_profile(call: RequestContext) -> HandlerFuture {
 /// `POST /settings/account/email/cancel`.
 pub(crate) fn cancel_email_change(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let person = visit.require_sign_in(&call)?;
-        forms::accept_form(&call, &visit).await?;
-        let by = person.audit_actor(&visit);
+        let (visit, _) = MemberVisit::accept_form(&call).await?;
+        let by = visit.audit_actor();
         call.write(move |tx| email_links::cancel_email_change(tx, &by)).await?;
         Ok(redirect_to(&format!("{}?done=cancelled", page_context::SITE_LINKS.account)))
     })
 }
 
-async fn request_email_change(
-    call: &RequestContext,
-    visit: &BrowserVisit,
-    person: &SignedInPerson,
-    email: &str,
-) -> Result<(), Error> {
-    let (site, by, email) = (call.state.page_context.site.clone(), person.audit_actor(visit), email.to_owned());
+async fn request_email_change(call: &RequestContext, visit: &MemberVisit, email: &str) -> Result<(), Error> {
+    let (site, by, email) = (call.state.page_context.site.clone(), visit.audit_actor(), email.to_owned());
     call.write(move |tx| email_links::request_email_change(tx, &site, &by, &email)).await
 }
 
 /// Checks the password of the member who is signed in, before a sensitive change.
-pub(super) async fn verify_password(
-    call: &RequestContext,
-    visit: &BrowserVisit,
-    person: &SignedInPerson,
-    password: String,
-) -> Result<(), Error> {
+pub(super) async fn verify_password(call: &RequestContext, visit: &MemberVisit, password: String) -> Result<(), Error> {
     let proof = PasswordProof {
         password: &Secret::new(password),
         client_info: &visit.client_info,
         device: session::known_device(call).await?,
     };
-    call.state.page_context.sign_in_gate.verify_password(person.user.id, &proof).await
+    call.state.page_context.sign_in_gate.verify_password(visit.person.user.id, &proof).await
 }
 
 /// The field of the current password, or the failure of the form as a whole, and the status.
 pub(super) fn password_error(refusal: &Refusal) -> (FormField, Option<String>, u16) {
+    let message = error_message(refusal);
     match refusal {
-        Refusal::InvalidParameters(wrong) => (FormField::invalid("", first_message(wrong)), None, 400),
-        Refusal::RateLimited => (FormField::default(), Some(TOO_MANY_ATTEMPTS.to_owned()), 429),
-        Refusal::Forbidden { detail, .. } => (FormField::default(), Some(detail.clone().into_owned()), 403),
-        _ => (FormField::default(), Some("Something went wrong.".to_owned()), 400),
+        Refusal::InvalidParameters(_) => (FormField::invalid("", message), None, 400),
+        _ => (FormField::default(), Some(message.to_owned()), refusal_status(refusal)),
     }
-}
-
-pub(crate) fn first_message(wrong: &[InvalidParameter]) -> String {
-    let first = wrong.first().map(|wrong| wrong.message.clone());
-    first.unwrap_or_else(|| "Something went wrong.".to_owned())
 }

@@ -1,6 +1,6 @@
 //! The form of an operation, and the response to what it sent.
 
-use base::{Error, UserId, Vocabulary};
+use base::{Error, SplitRefusal, UserId, Vocabulary};
 use pages::console::{ExplorerOperationPage, ExplorerResponse, SelectOption};
 use pages::{FormField, PageErrorKind};
 use portal::{BrowserVisit, PageExit, PageQuery, accept_raw_form, exit_page, run_page};
@@ -83,16 +83,14 @@ impl ExplorerVisit {
             Err(problem) => return Ok(Err(problem)),
         };
         let kind = self.credential();
-        let user = match self.find_user(call, kind).await {
+        let user = match self.find_user(call, kind).await.split_refusal()? {
             Ok(user) => user,
-            Err(Error::Refused(refusal)) => return Ok(Err(("user".to_owned(), refusal_message(&refusal)))),
-            Err(failed) => return Err(failed),
+            Err(refusal) => return Ok(Err(("user".to_owned(), refusal_message(&refusal)))),
         };
         let app = choose_app(&self.apps, &self.entered);
-        let authorization = match authorize(call, kind, app, user, &self.environment, &request).await {
+        let authorization = match authorize(call, kind, app, user, &self.environment, &request).await.split_refusal()? {
             Ok(header) => header,
-            Err(Error::Refused(refusal)) => return Ok(Err((String::new(), refusal_message(&refusal)))),
-            Err(failed) => return Err(failed),
+            Err(refusal) => return Ok(Err((String::new(), refusal_message(&refusal)))),
         };
         if !self.obstacle().is_empty() {
             let curl = command(call, &self.environment, &request, authorization.as_ref());
