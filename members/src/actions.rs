@@ -43,228 +43,130 @@ fn refused_action_status(refusal: &Refusal) -> u16 {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum MemberAction {
-    OnPost(PostVerb, PostId),
-    OnUser(UserVerb, UserId),
-    Vote(PostId, i64),
-    OnList(ListVerb, i64),
-    /// Adds a person to a list, or removes them.
-    SetListMember(bool, i64, UserId),
-    /// Puts a post into a folder of bookmarks, or takes it out.
-    SetFolder(bool, PostId, i64),
-    /// Joins a community, or leaves it.
-    SetMembership(bool, i64),
-    /// Removes one's own copy.
-    DeleteMessage(i64),
-    /// Publishes a draft or scheduled post, or deletes it.
-    OnDraft(DraftVerb, i64),
+/// What an action does, by what its numbers are; the first id is that of the member who acts.
+#[derive(Clone, Copy)]
+enum ActionFunction {
+    OnPost(fn(&mut Tx<'_>, UserId, PostId) -> Result<(), Error>),
+    OnUser(fn(&mut Tx<'_>, UserId, UserId) -> Result<(), Error>),
+    OnOther(fn(&mut Tx<'_>, UserId, i64) -> Result<(), Error>),
+    OnPostWithNumber(fn(&mut Tx<'_>, UserId, PostId, i64) -> Result<(), Error>),
+    OnListMember(fn(&mut Tx<'_>, UserId, i64, UserId) -> Result<(), Error>),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum PostVerb {
-    Like,
-    Unlike,
-    Repost,
-    UndoRepost,
-    Bookmark,
-    RemoveBookmark,
-    Hide,
-    Unhide,
-    Delete,
-}
+use ActionFunction::{OnListMember, OnOther, OnPost, OnPostWithNumber, OnUser};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum UserVerb {
-    Follow,
-    Unfollow,
-    Mute,
-    Unmute,
-    Block,
-    Unblock,
-    Approve,
-    Deny,
-}
+const DELETE_POST: &str = "delete";
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ListVerb {
-    Follow,
-    Unfollow,
-    Pin,
-    Unpin,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum DraftVerb {
-    Publish,
-    Delete,
-}
-
-const POST_VERBS: [(&str, PostVerb); 9] = [
-    ("like", PostVerb::Like),
-    ("unlike", PostVerb::Unlike),
-    ("repost", PostVerb::Repost),
-    ("unrepost", PostVerb::UndoRepost),
-    ("bookmark", PostVerb::Bookmark),
-    ("unbookmark", PostVerb::RemoveBookmark),
-    ("hide", PostVerb::Hide),
-    ("unhide", PostVerb::Unhide),
-    ("delete", PostVerb::Delete),
+const ACTIONS: &[(&str, ActionFunction)] = &[
+    ("like", OnPost(|tx, user, id| likes::like(tx, user, id).map(drop))),
+    ("unlike", OnPost(|tx, user, id| likes::unlike(tx, user, id).map(drop))),
+    ("repost", OnPost(|tx, user, id| reposts::repost(tx, user, None, id).map(drop))),
+    ("unrepost", OnPost(|tx, user, id| reposts::undo(tx, user, id).map(drop))),
+    ("bookmark", OnPost(|tx, user, id| bookmarks::add(tx, user, id, None).map(drop))),
+    ("unbookmark", OnPost(|tx, user, id| bookmarks::remove(tx, user, id).map(drop))),
+    ("hide", OnPost(|tx, user, id| replies::set_hidden(tx, user, id, true))),
+    ("unhide", OnPost(|tx, user, id| replies::set_hidden(tx, user, id, false))),
+    (DELETE_POST, OnPost(posts::delete)),
+    ("follow", OnUser(|tx, user, other| follows::follow(tx, user, other).map(drop))),
+    ("unfollow", OnUser(|tx, user, other| Ok(follows::unfollow(tx, user, other).map(drop)?))),
+    ("mute", OnUser(mutes::mute)),
+    ("unmute", OnUser(|tx, user, other| Ok(mutes::unmute(tx, user, other).map(drop)?))),
+    ("block", OnUser(blocks::block)),
+    ("unblock", OnUser(|tx, user, other| Ok(blocks::unblock(tx, user, other).map(drop)?))),
+    ("approve", OnUser(follows::approve_request)),
+    ("deny", OnUser(follows::deny_request)),
+    ("follow-list", OnOther(|tx, user, id| lists::follow(tx, user, id).map(drop))),
+    ("unfollow-list", OnOther(|tx, user, id| lists::unfollow(tx, user, id).map(drop))),
+    ("pin-list", OnOther(|tx, user, id| lists::pin(tx, user, id).map(drop))),
+    ("unpin-list", OnOther(|tx, user, id| lists::unpin(tx, user, id).map(drop))),
+    ("join-community", OnOther(|tx, user, id| communities::join(tx, id, user, false).map(drop))),
+    ("leave-community", OnOther(|tx, user, id| communities::leave(tx, id, user).map(drop))),
+    ("post-draft", OnOther(|tx, user, id| unpublished_posts::publish_now(tx, user, id).map(drop))),
+    ("delete-draft", OnOther(|tx, user, id| unpublished_posts::delete(tx, user, id).map(drop))),
+    ("delete-message", OnOther(delete_message)),
+    ("vote", OnPostWithNumber(|tx, user, id, choice| polls::vote(tx, user, id, choice).map(drop))),
+    ("add-to-folder", OnPostWithNumber(|tx, user, id, folder| bookmarks::add(tx, user, id, Some(folder)).map(drop))),
+    (
+        "remove-from-folder",
+        OnPostWithNumber(|tx, user, id, folder| bookmarks::remove_from_folder(tx, user, id, folder).map(drop)),
+    ),
+    ("list", OnListMember(|tx, user, list, other| lists::add_member(tx, user, list, other).map(drop))),
+    ("unlist", OnListMember(|tx, user, list, other| lists::remove_member(tx, user, list, other).map(drop))),
 ];
 
-const USER_VERBS: [(&str, UserVerb); 8] = [
-    ("follow", UserVerb::Follow),
-    ("unfollow", UserVerb::Unfollow),
-    ("mute", UserVerb::Mute),
-    ("unmute", UserVerb::Unmute),
-    ("block", UserVerb::Block),
-    ("unblock", UserVerb::Unblock),
-    ("approve", UserVerb::Approve),
-    ("deny", UserVerb::Deny),
-];
+/// Removes one's own copy.
+fn delete_message(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<(), Error> {
+    // Gone already if the button was pressed twice.
+    if messages::find_event(tx, user, id)?.is_none() { Ok(()) } else { messages::delete_event(tx, user, id) }
+}
 
-const LIST_VERBS: [(&str, ListVerb); 4] = [
-    ("follow-list", ListVerb::Follow),
-    ("unfollow-list", ListVerb::Unfollow),
-    ("pin-list", ListVerb::Pin),
-    ("unpin-list", ListVerb::Unpin),
-];
-
-const DRAFT_VERBS: [(&str, DraftVerb); 2] = [("post-draft", DraftVerb::Publish), ("delete-draft", DraftVerb::Delete)];
+#[derive(Clone, Copy)]
+struct MemberAction {
+    verb: &'static str,
+    function: ActionFunction,
+    id: i64,
+    /// The choice, folder or person; 0 for actions that have only an id.
+    second: i64,
+}
 
 impl MemberAction {
     fn parse(text: &str) -> Option<Self> {
-        let (verb, rest) = text.split_once(' ')?;
-        if verb == "vote" {
-            let (id, choice) = rest.split_once(' ')?;
-            return Some(Self::Vote(PostId::parse(id)?, choice.parse().ok()?));
-        }
         let parse_number = |id: &str| Id::<()>::parse(id).map(Id::get);
-        if verb == "list" || verb == "unlist" {
-            let (list, user) = rest.split_once(' ')?;
-            return Some(Self::SetListMember(verb == "list", parse_number(list)?, UserId::parse(user)?));
-        }
-        if verb == "add-to-folder" || verb == "remove-from-folder" {
-            let (id, folder) = rest.split_once(' ')?;
-            return Some(Self::SetFolder(verb == "add-to-folder", PostId::parse(id)?, parse_number(folder)?));
-        }
-        if verb == "join-community" || verb == "leave-community" {
-            return Some(Self::SetMembership(verb == "join-community", parse_number(rest)?));
-        }
-        if verb == "delete-message" {
-            return Some(Self::DeleteMessage(parse_number(rest)?));
-        }
-        if let Some((_, verb)) = LIST_VERBS.iter().find(|(name, _)| *name == verb) {
-            return Some(Self::OnList(*verb, parse_number(rest)?));
-        }
-        if let Some((_, verb)) = DRAFT_VERBS.iter().find(|(name, _)| *name == verb) {
-            return Some(Self::OnDraft(*verb, parse_number(rest)?));
-        }
-        if let Some((_, verb)) = POST_VERBS.iter().find(|(name, _)| *name == verb) {
-            return Some(Self::OnPost(*verb, PostId::parse(rest)?));
-        }
-        let (_, verb) = USER_VERBS.iter().find(|(name, _)| *name == verb)?;
-        Some(Self::OnUser(*verb, UserId::parse(rest)?))
+        let (verb, rest) = text.split_once(' ')?;
+        let (verb, function) = *ACTIONS.iter().find(|(name, _)| *name == verb)?;
+        let (id, second) = match function {
+            OnPostWithNumber(_) | OnListMember(_) => rest.split_once(' ')?,
+            _ => (rest, "0"),
+        };
+        Some(Self { verb, function, id: parse_number(id)?, second: parse_number(second)? })
     }
 
     fn execute(self, tx: &mut Tx<'_>, user: UserId) -> Result<(), Error> {
-        match self {
-            Self::OnPost(verb, id) => act_on_post(tx, user, verb, id),
-            Self::OnUser(verb, other) => act_on_user(tx, user, verb, other),
-            Self::Vote(id, choice) => polls::vote(tx, user, id, choice).map(|_| ()),
-            Self::OnList(verb, id) => act_on_list(tx, user, verb, id),
-            Self::SetListMember(true, list, other) => lists::add_member(tx, user, list, other).map(|_| ()),
-            Self::SetListMember(false, list, other) => lists::remove_member(tx, user, list, other).map(|_| ()),
-            Self::SetFolder(true, id, folder) => bookmarks::add(tx, user, id, Some(folder)).map(|_| ()),
-            Self::SetFolder(false, id, folder) => bookmarks::remove_from_folder(tx, user, id, folder).map(|_| ()),
-            Self::SetMembership(true, id) => communities::join(tx, id, user, false).map(|_| ()),
-            Self::SetMembership(false, id) => communities::leave(tx, id, user).map(|_| ()),
-            // Gone already if the button was pressed twice.
-            Self::DeleteMessage(id) if messages::find_event(tx, user, id)?.is_none() => Ok(()),
-            Self::DeleteMessage(id) => messages::delete_event(tx, user, id),
-            Self::OnDraft(DraftVerb::Publish, id) => unpublished_posts::publish_now(tx, user, id).map(|_| ()),
-            Self::OnDraft(DraftVerb::Delete, id) => unpublished_posts::delete(tx, user, id).map(|_| ()),
+        match self.function {
+            OnPost(act) => act(tx, user, PostId::new(self.id)),
+            OnUser(act) => act(tx, user, UserId::new(self.id)),
+            OnOther(act) => act(tx, user, self.id),
+            OnPostWithNumber(act) => act(tx, user, PostId::new(self.id), self.second),
+            OnListMember(act) => act(tx, user, self.id, UserId::new(self.second)),
         }
     }
 
     /// The page that the button was on, at the post unless that was deleted.
     fn return_path(self, next: &str) -> String {
-        match self {
-            Self::OnPost(PostVerb::Delete, id) if next.ends_with(&format!("/status/{id}")) => HOME_PATH.to_owned(),
-            Self::OnPost(PostVerb::Delete, _)
-            | Self::OnUser(..)
-            | Self::OnList(..)
-            | Self::SetListMember(..)
-            | Self::SetMembership(..)
-            | Self::DeleteMessage(_)
-            | Self::OnDraft(..) => next.to_owned(),
-            Self::OnPost(_, id) | Self::Vote(id, _) | Self::SetFolder(_, id, _) => format!("{next}#p{id}"),
+        let id = self.id;
+        match self.function {
+            OnPost(_) if self.verb == DELETE_POST && next.ends_with(&format!("/status/{id}")) => HOME_PATH.to_owned(),
+            OnPost(_) | OnPostWithNumber(_) if self.verb != DELETE_POST => format!("{next}#p{id}"),
+            _ => next.to_owned(),
         }
     }
 }
 
-fn act_on_post(tx: &mut Tx<'_>, user: UserId, verb: PostVerb, id: PostId) -> Result<(), Error> {
-    match verb {
-        PostVerb::Like => likes::like(tx, user, id).map(|_| ()),
-        PostVerb::Unlike => likes::unlike(tx, user, id).map(|_| ()),
-        PostVerb::Repost => reposts::repost(tx, user, None, id).map(|_| ()),
-        PostVerb::UndoRepost => reposts::undo(tx, user, id).map(|_| ()),
-        PostVerb::Bookmark => bookmarks::add(tx, user, id, None).map(|_| ()),
-        PostVerb::RemoveBookmark => bookmarks::remove(tx, user, id).map(|_| ()),
-        PostVerb::Hide => replies::set_hidden(tx, user, id, true),
-        PostVerb::Unhide => replies::set_hidden(tx, user, id, false),
-        PostVerb::Delete => posts::delete(tx, user, id),
-    }
-}
-
-fn act_on_user(tx: &mut Tx<'_>, user: UserId, verb: UserVerb, other: UserId) -> Result<(), Error> {
-    match verb {
-        UserVerb::Follow => follows::follow(tx, user, other).map(|_| ()),
-        UserVerb::Unfollow => Ok(follows::unfollow(tx, user, other).map(|_| ())?),
-        UserVerb::Mute => mutes::mute(tx, user, other),
-        UserVerb::Unmute => Ok(mutes::unmute(tx, user, other).map(|_| ())?),
-        UserVerb::Block => blocks::block(tx, user, other),
-        UserVerb::Unblock => Ok(blocks::unblock(tx, user, other).map(|_| ())?),
-        UserVerb::Approve => follows::approve_request(tx, user, other),
-        UserVerb::Deny => follows::deny_request(tx, user, other),
-    }
-}
-
-fn act_on_list(tx: &mut Tx<'_>, user: UserId, verb: ListVerb, id: i64) -> Result<(), Error> {
-    let changed = match verb {
-        ListVerb::Follow => lists::follow(tx, user, id),
-        ListVerb::Unfollow => lists::unfollow(tx, user, id),
-        ListVerb::Pin => lists::pin(tx, user, id),
-        ListVerb::Unpin => lists::unpin(tx, user, id),
-    };
-    changed.map(|_| ())
-}
-
 #[cfg(test)]
 mod tests {
-    use base::{PostId, UserId};
-
-    use super::{DraftVerb, ListVerb, MemberAction, PostVerb, UserVerb};
+    use super::MemberAction;
 
     #[test]
     fn action_is_a_verb_and_an_id() {
         let cases = [
-            ("like 7", Some(MemberAction::OnPost(PostVerb::Like, PostId::new(7)))),
-            ("follow 7", Some(MemberAction::OnUser(UserVerb::Follow, UserId::new(7)))),
-            ("vote 7 2", Some(MemberAction::Vote(PostId::new(7), 2))),
-            ("pin-list 7", Some(MemberAction::OnList(ListVerb::Pin, 7))),
-            ("unlist 7 8", Some(MemberAction::SetListMember(false, 7, UserId::new(8)))),
-            ("add-to-folder 7 8", Some(MemberAction::SetFolder(true, PostId::new(7), 8))),
-            ("join-community 7", Some(MemberAction::SetMembership(true, 7))),
-            ("post-draft 7", Some(MemberAction::OnDraft(DraftVerb::Publish, 7))),
-            ("delete-message 7", Some(MemberAction::DeleteMessage(7))),
+            ("like 7", Some(("like", 7, 0))),
+            ("follow 7", Some(("follow", 7, 0))),
+            ("vote 7 2", Some(("vote", 7, 2))),
+            ("pin-list 7", Some(("pin-list", 7, 0))),
+            ("unlist 7 8", Some(("unlist", 7, 8))),
+            ("add-to-folder 7 8", Some(("add-to-folder", 7, 8))),
+            ("join-community 7", Some(("join-community", 7, 0))),
+            ("post-draft 7", Some(("post-draft", 7, 0))),
+            ("delete-message 7", Some(("delete-message", 7, 0))),
             ("like", None),
             ("like x", None),
+            ("like 7 8", None),
             ("praise 7", None),
             ("vote 7", None),
         ];
-        for (text, action) in cases {
-            assert_eq!(MemberAction::parse(text), action, "{text}");
+        for (text, expected) in cases {
+            let action = MemberAction::parse(text).map(|action| (action.verb, action.id, action.second));
+            assert_eq!(action, expected, "{text}");
         }
     }
 }
