@@ -260,6 +260,14 @@ impl Refusal {
         Self::NamedReason { kind, parameter, value: value.to_string(), message: message.into(), code: None }
     }
 
+    /// The first wrong parameter; empty for a refusal for another reason.
+    pub fn first_parameter(&self) -> &str {
+        match self {
+            Self::InvalidParameters(wrong) => wrong.first().map_or("", |wrong| wrong.parameter.as_ref()),
+            _ => "",
+        }
+    }
+
     pub fn forbidden(detail: impl Into<Cow<'static, str>>) -> Self {
         Self::Forbidden { detail: detail.into(), code: None }
     }

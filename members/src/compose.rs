@@ -329,10 +329,7 @@ impl PostDraft {
 
     fn problems(refusal: &Refusal) -> DraftProblems {
         let message = Some(error_message(refusal).to_owned());
-        let parameter = match refusal {
-            Refusal::InvalidParameters(wrong) => wrong.first().map_or("", |wrong| wrong.parameter.as_ref()),
-            _ => "",
-        };
+        let parameter = refusal.first_parameter();
         if parameter.starts_with("poll") {
             DraftProblems { poll: message, ..DraftProblems::default() }
         } else if parameter == "publish_at" {

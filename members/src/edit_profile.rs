@@ -230,11 +230,7 @@ impl ProfileDraft {
     }
 
     fn problem(refusal: &Refusal) -> ProfileProblem {
-        let parameter = match refusal {
-            Refusal::InvalidParameters(wrong) => wrong.first().map_or("", |wrong| wrong.parameter.as_ref()),
-            _ => "",
-        };
-        match parameter {
+        match refusal.first_parameter() {
             "name" => ("name", format!("A name has 1 to {NAME_LENGTH} characters, none of them invisible.")),
             "description" => ("description", format!("A bio has at most {BIOGRAPHY_LENGTH} characters.")),
             "location" => ("location", format!("A location has at most {LOCATION_LENGTH} characters.")),

@@ -183,11 +183,7 @@ fn read_list_form(form: &SubmittedForm<'_>) -> NewList {
 
 /// The form as it was sent, with the reason of the refusal at its field.
 fn refuse_list_form(sent: NewList, refusal: &Refusal) -> ListForm {
-    let parameter = match refusal {
-        Refusal::InvalidParameters(wrong) => wrong.first().map_or("", |wrong| wrong.parameter.as_ref()),
-        _ => "",
-    };
-    let (name, description) = match parameter {
+    let (name, description) = match refusal.first_parameter() {
         "name" => (Some(format!("A name has 1 to {NAME_LENGTH} characters.")), None),
         "description" => (None, Some(format!("A description has at most {DESCRIPTION_LENGTH} characters."))),
         _ => (Some(error_message(refusal).to_owned()), None),

@@ -57,10 +57,7 @@ impl MessageDraft {
     }
 
     fn with_problem(mut self, refusal: &Refusal) -> Self {
-        let parameter = match refusal {
-            Refusal::InvalidParameters(wrong) => wrong.first().map_or("", |wrong| wrong.parameter.as_ref()),
-            _ => "",
-        };
+        let parameter = refusal.first_parameter();
         if parameter.starts_with("attachments") {
             self.media = None;
             self.file.error = Some(error_message(refusal).to_owned());

@@ -34,16 +34,3 @@ fn require_recent_sign_in(person: &SignedInPerson) -> Result<(), PageExit> {
     }
     Err(redirect_to(&format!("{}?switch=1&next=%2Fadmin", SITE_LINKS.sign_in)).into())
 }
-
-/// What a refusal says, for a notice on the page.
-pub(crate) fn refusal_text(refusal: &Refusal) -> String {
-    match refusal {
-        Refusal::InvalidParameters(wrong) => {
-            wrong.first().map_or_else(|| "Something is invalid.".to_owned(), |wrong| wrong.message.clone())
-        }
-        Refusal::Forbidden { detail, .. } => detail.to_string(),
-        Refusal::RateLimited => "Too many at once. Try again later.".to_owned(),
-        Refusal::NotFound(_) | Refusal::NotVisible(_) => "This no longer exists.".to_owned(),
-        _ => "This did not work.".to_owned(),
-    }
-}

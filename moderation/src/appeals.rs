@@ -7,9 +7,8 @@ use portal::{BrowserVisit, MemberVisit, PageExit, PageQuery, accept_form, redire
 use store::Tx;
 use web::HttpReply;
 use web::endpoint::HandlerFuture;
+use web::error_formats::error_message;
 use web::request_context::RequestContext;
-
-use crate::access::refusal_text;
 
 pub(crate) const PATH: &str = "/settings/moderation";
 pub(crate) const LINK_PATH: &str = "/appeal";
@@ -72,7 +71,7 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
         let action: i64 = action.parse().map_err(|_| Refusal::invalid_value("action", action))?;
         match call.write(move |tx: &mut Tx<'_>| moderation::appeal(tx, &actor, action, &text)).await.split_refusal()? {
             Ok(()) => Ok(redirect_to(PATH)),
-            Err(refusal) => Ok(render(&call, &visit, Some(refusal_text(&refusal))).await?.status(400)),
+            Err(refusal) => Ok(render(&call, &visit, Some(error_message(&refusal).to_owned())).await?.status(400)),
         }
     })
 }

@@ -7,9 +7,8 @@ use portal::{BrowserVisit, MemberVisit, PageExit, PageQuery, run_page};
 use store::Tx;
 use web::HttpReply;
 use web::endpoint::HandlerFuture;
+use web::error_formats::error_message;
 use web::request_context::RequestContext;
-
-use crate::access::refusal_text;
 
 pub(crate) const PATH: &str = "/report";
 
@@ -43,7 +42,7 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
             Ok(()) => thanks(&call, &visit),
             Err(refusal) => {
                 let status = if refusal == Refusal::RateLimited { 429 } else { 400 };
-                let field = FormField::invalid(text, refusal_text(&refusal));
+                let field = FormField::invalid(text, error_message(&refusal));
                 Ok(render(&call, &visit, name, id, (&category, field))?.status(status))
             }
         }

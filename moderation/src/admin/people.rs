@@ -9,10 +9,11 @@ use portal::{BrowserVisit, PageExit, accept_form, redirect_to, run_page};
 use store::Tx;
 use web::HttpReply;
 use web::endpoint::HandlerFuture;
+use web::error_formats::error_message;
 use web::request_context::RequestContext;
 
 use super::{APPLICATIONS_PATH, INVITATIONS_PATH, PEOPLE_PATH, ROLES_PATH};
-use crate::access::{refusal_text, require_staff};
+use crate::access::require_staff;
 
 const SHOWN_APPLICATIONS: i64 = 100;
 
@@ -108,7 +109,7 @@ pub(crate) fn set_role(call: RequestContext) -> HandlerFuture {
         match call.write(change).await.split_refusal()? {
             Ok(()) => Ok(redirect_to(PEOPLE_PATH)),
             Err(refusal) => {
-                let field = FormField::invalid(username, refusal_text(&refusal));
+                let field = FormField::invalid(username, error_message(&refusal));
                 Ok(render(&call, &visit, &actor, field, None).await?.status(400))
             }
         }

@@ -10,10 +10,11 @@ use portal::{BrowserVisit, PageExit, PageQuery, accept_form, redirect_to, run_pa
 use store::Tx;
 use web::HttpReply;
 use web::endpoint::HandlerFuture;
+use web::error_formats::error_message;
 use web::request_context::RequestContext;
 
 use super::{APPEALS_PATH, QUEUE_PATH, REPORTS_PATH};
-use crate::access::{refusal_text, require_staff};
+use crate::access::require_staff;
 
 const PAGE_SIZE: i64 = 20;
 const DAY_MS: i64 = 24 * 3600 * 1000;
@@ -181,6 +182,6 @@ async fn answer(
 ) -> Result<HttpReply, PageExit> {
     match done.split_refusal()? {
         Ok(()) => Ok(redirect_to(QUEUE_PATH)),
-        Err(refusal) => Ok(render(call, visit, actor, Some(refusal_text(&refusal))).await?.status(400)),
+        Err(refusal) => Ok(render(call, visit, actor, Some(error_message(&refusal).to_owned())).await?.status(400)),
     }
 }

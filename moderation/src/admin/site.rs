@@ -8,10 +8,11 @@ use portal::{BrowserVisit, PageExit, accept_form, redirect_to, run_page};
 use store::Tx;
 use web::HttpReply;
 use web::endpoint::HandlerFuture;
+use web::error_formats::error_message;
 use web::request_context::RequestContext;
 
 use super::SITE_PATH;
-use crate::access::{refusal_text, require_staff};
+use crate::access::require_staff;
 
 /// `GET /admin/site`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
@@ -72,7 +73,9 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
                 call.read(move |tx: &mut Tx<'_>| Ok::<_, Error>(site.load_name(tx)?)).await?;
                 Ok(redirect_to(SITE_PATH))
             }
-            Err(refusal) => Ok(render(&call, &visit, Some((name, value, refusal_text(&refusal)))).await?.status(400)),
+            Err(refusal) => {
+                Ok(render(&call, &visit, Some((name, value, error_message(&refusal).to_owned()))).await?.status(400))
+            }
         }
     })
 }

@@ -8,10 +8,11 @@ use portal::{BrowserVisit, PageExit, accept_form, redirect_to, run_page};
 use store::Tx;
 use web::HttpReply;
 use web::endpoint::HandlerFuture;
+use web::error_formats::error_message;
 use web::request_context::RequestContext;
 
 use super::TERMS_PATH;
-use crate::access::{refusal_text, require_staff};
+use crate::access::require_staff;
 
 struct TermForm {
     kind: TermKind,
@@ -84,7 +85,7 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
         match changed.split_refusal()? {
             Ok(()) => Ok(redirect_to(TERMS_PATH)),
             Err(refusal) => {
-                let form = TermForm { kind, term: FormField::invalid(term, refusal_text(&refusal)), hold };
+                let form = TermForm { kind, term: FormField::invalid(term, error_message(&refusal)), hold };
                 Ok(render(&call, &visit, form).await?.status(400))
             }
         }

@@ -6,6 +6,7 @@ use network::registration::{self, RegistrationApplicant, RegistrationOutcome, Re
 use network::{email_links, site_settings};
 use pages::{FormField, SignUpPage, TextPage};
 use web::endpoint::HandlerFuture;
+use web::error_formats::error_message;
 use web::page_context::{DEFAULT_PATH, SITE_LINKS};
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
@@ -101,11 +102,7 @@ impl SignUpFields {
         };
         match refusal {
             Refusal::InvalidParameters(wrong) => wrong.iter().for_each(|wrong| typed.set_field_error(wrong)),
-            Refusal::RateLimited => {
-                typed.failure = Some("Too many attempts. Try again later.".to_owned());
-            }
-            Refusal::Forbidden { detail, .. } => typed.failure = Some(detail.to_string()),
-            _ => typed.failure = Some("Something went wrong.".to_owned()),
+            _ => typed.failure = Some(error_message(refusal).to_owned()),
         }
         typed
     }

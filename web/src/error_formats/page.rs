@@ -22,7 +22,7 @@ pub fn error_message(refusal: &Refusal) -> &str {
         Refusal::Forbidden { detail, .. } => detail,
         Refusal::Legacy { message, .. } | Refusal::NamedReason { message, .. } => message,
         Refusal::OAuth2 { description, .. } => description,
-        Refusal::RateLimited => "Too many requests. Try again later.",
+        Refusal::RateLimited => "Too many attempts. Try again later.",
         Refusal::Ads(declined) => declined.first_message(),
         Refusal::Unavailable => "Try again in a moment.",
         Refusal::RouteNotFound | Refusal::NotFound(_) => "There is nothing here.",

@@ -242,15 +242,12 @@ fn mint_token(tx: &mut Tx<'_>, user: &User, form: &ActionForm) -> Result<MintedT
 /// The form field that a refusal is about; none if it is about the whole action.
 pub(super) fn field_at_fault(form: &ActionForm, refusal: &Refusal) -> Option<&'static str> {
     const PROFILE: [&str; 5] = ["username", "name", "description", "location", "url"];
-    let parameter = match refusal {
-        Refusal::InvalidParameters(wrong) => wrong.first().map(|wrong| wrong.parameter.as_ref()),
-        _ => None,
-    };
-    let named = |fields: &[&'static str]| fields.iter().find(|field| Some(**field) == parameter).copied();
+    let parameter = refusal.first_parameter();
+    let named = |fields: &[&'static str]| fields.iter().find(|field| **field == parameter).copied();
     match form.act.as_str() {
         "edit" => named(&PROFILE),
-        "post" if parameter == Some("poll.options") => Some("poll_options"),
-        "post" if parameter == Some("poll.duration_minutes") => Some("poll_minutes"),
+        "post" if parameter == "poll.options" => Some("poll_options"),
+        "post" if parameter == "poll.duration_minutes" => Some("poll_minutes"),
         "post" => named(&["reply_to", "quote", "poll_minutes"]).or(Some("text")),
         "message" => named(&["recipient"]).or(Some("message")),
         "like" | "unlike" | "repost" | "undo-repost" => Some("target_post"),

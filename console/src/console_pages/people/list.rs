@@ -80,13 +80,9 @@ pub(super) fn create(call: RequestContext) -> HandlerFuture {
 
 impl NewUserForm {
     fn mark(&mut self, refusal: &Refusal) {
-        let parameter = match refusal {
-            Refusal::InvalidParameters(wrong) => wrong.first().map(|wrong| wrong.parameter.as_ref()),
-            _ => None,
-        };
-        let field = match parameter {
-            Some("name") => &mut self.name,
-            Some("description") => &mut self.description,
+        let field = match refusal.first_parameter() {
+            "name" => &mut self.name,
+            "description" => &mut self.description,
             _ => &mut self.username,
         };
         field.error = Some(refusal_message(refusal));
