@@ -3,7 +3,7 @@
 use base::{Error, Refusal, SplitRefusal};
 use network::moderation::{self, Action, Appeal};
 use pages::{DecisionItem, DecisionsPage, TextPage};
-use portal::{BrowserVisit, MemberVisit, PageExit, PageQuery, accept_form, redirect_to, run_page};
+use portal::{BrowserVisit, MemberVisit, PageExit, PageQuery, redirect_to, run_page};
 use store::Tx;
 use web::HttpReply;
 use web::endpoint::HandlerFuture;
@@ -97,8 +97,7 @@ pub(crate) fn show_link(call: RequestContext) -> HandlerFuture {
 /// `POST /appeal`.
 pub(crate) fn submit_link(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let sent = accept_form(&call, &visit).await?;
+        let (visit, sent) = BrowserVisit::accept_form(&call).await?;
         let (token, text, address) = (sent.text("token"), sent.text("text"), visit.client_info.address.clone());
         call.write(move |tx: &mut Tx<'_>| moderation::appeal_by_link(tx, &address, &token, &text)).await?;
         let page = TextPage {

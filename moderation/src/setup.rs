@@ -4,7 +4,7 @@ use base::{Error, Refusal, Secret, SplitRefusal};
 use network::first_owner;
 use pages::{OwnerSetup, SignUpPage, TextPage};
 use portal::{
-    BrowserVisit, PageExit, PageQuery, SignUpFields, SubmittedForm, accept_form, redirect_to, run_page, sent_applicant,
+    BrowserVisit, PageExit, PageQuery, SignUpFields, SubmittedForm, redirect_to, run_page, sent_applicant,
     start_first_session,
 };
 use store::Tx;
@@ -53,8 +53,7 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
 /// `POST /setup`.
 pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let sent = accept_form(&call, &visit).await?;
+        let (visit, sent) = BrowserVisit::accept_form(&call).await?;
         require_no_owner(&call).await?;
         let Some(person) = &visit.person else {
             return register(&call, &visit, &sent).await;

@@ -6,7 +6,7 @@ use base::{Error, Refusal, SplitRefusal};
 use emulator::clock::{ClockOrder, ClockReport};
 use pages::console::{ClockReportItem, ConsoleClockPage, DueItem};
 use pages::{FormField, Notice};
-use portal::{BrowserVisit, PageExit, SubmittedForm, accept_form, portal_page, redirect_to, run_page};
+use portal::{BrowserVisit, PageExit, SubmittedForm, portal_page, redirect_to, run_page};
 use web::HttpReply;
 use web::endpoint::{BodySpec, Endpoint, HandlerFuture, MAX_SHORT_TEXT};
 use web::error_formats::error_message;
@@ -38,8 +38,7 @@ fn show(call: RequestContext) -> HandlerFuture {
 
 fn submit_order(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let form = accept_form(&call, &visit).await?;
+        let (visit, form) = BrowserVisit::accept_form(&call).await?;
         let done = match read_order(&form) {
             Ok(order) => find_clock(&call)?.apply(order).await.map(drop),
             Err(refusal) => Err(refusal.into()),

@@ -6,7 +6,7 @@ use emulator::faults::{
 };
 use pages::FormField;
 use pages::console::{FaultEffectGroup, FaultEffectItem, FaultInput, FaultRuleItem, FaultsPage};
-use portal::{BrowserVisit, SubmittedForm, accept_form, portal_page, redirect_to, run_page};
+use portal::{BrowserVisit, SubmittedForm, portal_page, redirect_to, run_page};
 use serde_json::Value;
 use web::HttpReply;
 use web::endpoint::{BodySpec, Endpoint, HandlerFuture, MAX_SHORT_TEXT};
@@ -47,8 +47,7 @@ fn show(call: RequestContext) -> HandlerFuture {
 
 fn submit(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let form = accept_form(&call, &visit).await?;
+        let (visit, form) = BrowserVisit::accept_form(&call).await?;
         let rules = &call.emulator()?.faults;
         match form.text("do").as_str() {
             "clear" => {

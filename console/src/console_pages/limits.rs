@@ -5,7 +5,7 @@ use base::{Error, SplitRefusal};
 use emulator::costs::{CostAccount, CostSummary, dollars};
 use pages::console::{ConsoleLimitsPage, CostItem};
 use pages::{FormField, Notice, UsageWindow};
-use portal::{BrowserVisit, PageExit, SubmittedForm, accept_form, portal_page, redirect_to, run_page};
+use portal::{BrowserVisit, PageExit, SubmittedForm, portal_page, redirect_to, run_page};
 use web::HttpReply;
 use web::endpoint::{BodySpec, Endpoint, HandlerFuture, MAX_TEXT};
 use web::error_formats::error_message;
@@ -49,8 +49,7 @@ fn show(call: RequestContext) -> HandlerFuture {
 
 fn submit_action(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let sent = accept_form(&call, &visit).await?;
+        let (visit, sent) = BrowserVisit::accept_form(&call).await?;
         let target = LimitTarget {
             endpoint: sent.optional_text("endpoint"),
             app: sent.optional_text("app"),

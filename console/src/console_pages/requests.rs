@@ -13,7 +13,7 @@ use pages::console::{
     RecordedMessage, RecordedRequestLine, RequestFilterForm,
 };
 use pages::{FormField, Pager};
-use portal::{BrowserVisit, PageExit, PageQuery, accept_form, portal_page, redirect_to, run_page};
+use portal::{BrowserVisit, PageExit, PageQuery, portal_page, redirect_to, run_page};
 use web::HttpReply;
 use web::endpoint::{BodySpec, Endpoint, HandlerFuture, Kind, Parameter};
 use web::page_context::SITE_LINKS;
@@ -153,8 +153,7 @@ fn request_line(entry: &JournalEntry, username: String) -> RecordedRequestLine {
 
 fn clear(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        accept_form(&call, &visit).await?;
+        let (visit, _) = BrowserVisit::accept_form(&call).await?;
         call.emulator()?.journal.clear();
         Ok(redirect_to("/console/requests"))
     })

@@ -1,7 +1,7 @@
 //! `POST /console/sign-in`: signs a browser in as any user, without a password.
 
 use base::{Id, Refusal, UserId};
-use portal::{BrowserVisit, accept_form, portal_page, run_page, sign_in_as};
+use portal::{BrowserVisit, portal_page, run_page, sign_in_as};
 use web::endpoint::{BodySpec, Endpoint, HandlerFuture, MAX_TEXT};
 use web::page_context::DEFAULT_PATH;
 use web::request_context::RequestContext;
@@ -16,8 +16,7 @@ pub(super) static ENDPOINTS: &[Endpoint] = &[portal_page("consoleSignIn", "POST"
 
 fn submit(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let sent = accept_form(&call, &visit).await?;
+        let (visit, sent) = BrowserVisit::accept_form(&call).await?;
         let text = sent.text("user");
         let user: Option<UserId> = Id::parse(&text);
         let user = user.ok_or_else(|| Refusal::invalid_value("user", text))?;

@@ -99,8 +99,7 @@ fn row_line(row: &RowChange) -> String {
 
 fn submit(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let form = accept_form(&call, &visit).await?;
+        let (visit, form) = BrowserVisit::accept_form(&call).await?;
         let (act, name) = (form.text("act"), form.text("name"));
         // The page for a refusal: afterwards, the visitor's session may be gone.
         let mut page = build_page(&call, &visit).await?;

@@ -4,7 +4,7 @@ use base::{Error, Refusal, SplitRefusal};
 use emulator::traffic::{ActionKind, TrafficOptions, TrafficReport};
 use pages::console::{ConsoleStreamsPage, EndedStreamItem, StreamItem, TrafficItem};
 use pages::{FormField, Notice};
-use portal::{BrowserVisit, PageExit, SubmittedForm, accept_form, portal_page, redirect_to, run_page};
+use portal::{BrowserVisit, PageExit, SubmittedForm, portal_page, redirect_to, run_page};
 use web::HttpReply;
 use web::endpoint::{BodySpec, Endpoint, HandlerFuture, MAX_TEXT};
 use web::error_formats::error_message;
@@ -66,8 +66,7 @@ fn show(call: RequestContext) -> HandlerFuture {
 
 fn submit_action(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let sent = accept_form(&call, &visit).await?;
+        let (visit, sent) = BrowserVisit::accept_form(&call).await?;
         let is_traffic = sent.text("act") == "start_traffic";
         let form = TrafficForm { rate: sent.text("rate"), seconds: sent.text("seconds"), seed: sent.text("seed") };
         match apply_action(&call, &sent, &form).await.split_refusal()? {

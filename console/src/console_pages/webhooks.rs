@@ -5,8 +5,7 @@ use network::webhooks as rules;
 use pages::console::{AppWebhook, ConsoleWebhooksPage, SelectOption};
 use pages::{FormField, Notice};
 use portal::{
-    BrowserVisit, PageExit, SubmittedForm, accept_form, challenge_webhook, load_webhook_item, portal_page, redirect_to,
-    run_page,
+    BrowserVisit, PageExit, SubmittedForm, challenge_webhook, load_webhook_item, portal_page, redirect_to, run_page,
 };
 use store::Tx;
 use store::apps::App;
@@ -52,8 +51,7 @@ fn show(call: RequestContext) -> HandlerFuture {
 
 fn submit(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let sent = accept_form(&call, &visit).await?;
+        let (visit, sent) = BrowserVisit::accept_form(&call).await?;
         let act = sent.text("act");
         let outcome = match act.as_str() {
             "register" => register(&call, &sent).await,

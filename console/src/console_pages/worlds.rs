@@ -4,7 +4,7 @@ use base::{Error, Refusal};
 use emulator::worlds::{WorldFacts, WorldKeys};
 use pages::console::{ConsoleWorldsPage, WorldKeysSection, WorldRow};
 use pages::{FormField, Notice};
-use portal::{BrowserVisit, PageExit, PageQuery, accept_form, portal_page, redirect_to, run_page};
+use portal::{BrowserVisit, PageExit, PageQuery, portal_page, redirect_to, run_page};
 use web::HttpReply;
 use web::endpoint::{BodySpec, Endpoint, HandlerFuture};
 use web::request_context::RequestContext;
@@ -72,8 +72,7 @@ fn keys_section(keys: WorldKeys) -> WorldKeysSection {
 
 fn submit(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let form = accept_form(&call, &visit).await?;
+        let (visit, form) = BrowserVisit::accept_form(&call).await?;
         let (act, name, from) = (form.text("act"), form.text("name"), form.text("from"));
         let control = world_control(&call)?;
         let mut page = build_page(&call, &visit).await?;

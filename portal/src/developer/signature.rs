@@ -22,8 +22,7 @@ pub(crate) fn show_explainer(call: RequestContext) -> HandlerFuture {
 /// `POST /developer/explain`. Nothing is carried out.
 pub(crate) fn explain_request(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let form = accept_form(&call, &visit).await?;
+        let (visit, form) = BrowserVisit::accept_form(&call).await?;
         let asked = SignatureExplainRequest {
             method: form.text("method"),
             url: form.text("url"),

@@ -10,7 +10,7 @@ use web::page_context::SITE_LINKS;
 use web::request_context::RequestContext;
 
 use super::app_summary::{load_app_summary, permission_level};
-use super::{MemberVisit, errors, forms, redirect_to, run_page, session};
+use super::{MemberVisit, errors, redirect_to, run_page, session};
 
 pub(crate) const REVOKE_SESSION_PATH: &str = "/settings/sessions/revoke";
 pub(crate) const REVOKE_OTHER_SESSIONS_PATH: &str = "/settings/sessions/revoke-others";

@@ -16,7 +16,6 @@ use web::page_context::{DEFAULT_PATH, SITE_LINKS};
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
 
-use super::forms;
 use super::settings::{password_error, verify_password};
 use super::sign_in_code::ask_for_code;
 use super::{BrowserVisit, MemberVisit, PageExit, redirect_to, run_page, session};
@@ -148,8 +147,7 @@ pub(crate) fn offer_restoration(
 /// `POST /account/restore`. Restores the account and signs in to it, after the second factor if it has one.
 pub(crate) fn restore_account(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let sent = forms::accept_form(&call, &visit).await?;
+        let (visit, sent) = BrowserVisit::accept_form(&call).await?;
         let next = sent.return_path().unwrap_or_else(|| DEFAULT_PATH.to_owned());
         let (secret, presented, client) =
             (Secret::new(sent.text("token")), visit.session_digest, visit.client_info.clone());

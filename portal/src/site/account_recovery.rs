@@ -12,7 +12,7 @@ use web::page_context::{DEFAULT_PATH, SITE_LINKS};
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
 
-use super::forms::{self, PageQuery};
+use super::forms::PageQuery;
 use super::settings::RESEND_PATH;
 use super::{BrowserVisit, PageExit, account_data, redirect_to, run_page, session};
 
@@ -30,8 +30,7 @@ pub(crate) fn show_forgot_password(call: RequestContext) -> HandlerFuture {
 /// `POST /forgotten-password`. The answer is the same whether or not there is such an account.
 pub(crate) fn request_reset(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let sent = forms::accept_form(&call, &visit).await?;
+        let (visit, sent) = BrowserVisit::accept_form(&call).await?;
         let email = sent.text("email");
         if email.contains('@') && registration::validate_email(email.trim()).is_err() || email.is_empty() {
             let field = FormField::invalid(email, "Enter the email address of your account");
@@ -75,8 +74,7 @@ pub(crate) fn show_reset(call: RequestContext) -> HandlerFuture {
 /// `POST /account/reset`.
 pub(crate) fn submit_reset(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let sent = forms::accept_form(&call, &visit).await?;
+        let (visit, sent) = BrowserVisit::accept_form(&call).await?;
         let (token, password) = (sent.text("token"), Secret::new(sent.text("password")));
         let (page_context, address) = (&call.state.page_context, &visit.client_info.address);
         let secret = Secret::new(token.clone());
@@ -132,8 +130,7 @@ pub(crate) fn show_email_confirmation(call: RequestContext) -> HandlerFuture {
 /// `POST /account/confirm`.
 pub(crate) fn submit_email_confirmation(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let sent = forms::accept_form(&call, &visit).await?;
+        let (visit, sent) = BrowserVisit::accept_form(&call).await?;
         let (token, address) = (sent.text("token"), visit.client_info.address.clone());
         let done = call.write(move |tx| email_links::confirm_email(tx, &token, &address));
         match done.await.split_refusal()? {

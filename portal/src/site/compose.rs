@@ -11,7 +11,6 @@ use web::endpoint::HandlerFuture;
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
 
-use super::forms;
 use super::{BrowserVisit, MemberVisit, PageExit, SignedInPerson, errors, redirect_to, run_page};
 
 pub(crate) const COMPOSE_PATH: &str = "/intent/post";

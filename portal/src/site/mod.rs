@@ -1,8 +1,8 @@
 //! Pages for people: who may see them, what their forms do, and their headers. The HTML is in the crate `pages`.
 //!
-//! A handler is `run_page(async move { … })`: it reads the browser's session with [`MemberVisit::from_call`], validates a
-//! form with [`MemberVisit::accept_form`] (visitors who are not signed in: [`BrowserVisit::from_call`] and
-//! [`forms::accept_form`]), and answers with [`BrowserVisit::render_page`], [`redirect_to`] or one of [`errors`].
+//! A handler is `run_page(async move { … })`: it reads the browser's session with [`MemberVisit::from_call`] or
+//! [`BrowserVisit::from_call`], and a form with it by `accept_form`; it answers with [`BrowserVisit::render_page`],
+//! [`redirect_to`] or one of [`errors`].
 
 pub(crate) mod access;
 pub(crate) mod account_data;

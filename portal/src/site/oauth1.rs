@@ -8,7 +8,6 @@ use web::request_context::RequestContext;
 use web::security_headers;
 
 use super::app_summary::{callback_destination, load_app_summary, permission_level};
-use super::forms;
 use super::{BrowserVisit, PageExit, SignedInPerson, errors, redirect_to, redirect_to_app, run_page, sign_in};
 
 pub(crate) const AUTHORIZE_PATH: &str = "/oauth/authorize";
@@ -78,8 +77,7 @@ async fn authorization_page(
 /// `POST /oauth/authorize`: the answer.
 pub(crate) fn submit_decision(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let sent = forms::accept_form(&call, &visit).await?;
+        let (visit, sent) = BrowserVisit::accept_form(&call).await?;
         let (token, decision) = (sent.text("oauth_token"), sent.text("decision"));
         // The request can be denied without signing in.
         if visit.person.is_none() && decision != "deny" {

@@ -9,7 +9,7 @@ use web::request_context::RequestContext;
 use web::security_headers;
 
 use super::app_summary::{callback_destination, load_app_summary};
-use super::forms::{self, PageQuery};
+use super::forms::PageQuery;
 use super::{BrowserVisit, PageExit, errors, redirect_to, redirect_to_app, run_page, sign_in};
 
 pub(crate) const AUTHORIZE_PATH: &str = "/i/oauth2/authorize";
@@ -69,8 +69,7 @@ pub(crate) fn show_consent(call: RequestContext) -> HandlerFuture {
 /// `POST /i/oauth2/authorize`: the answer.
 pub(crate) fn submit_decision(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let sent = forms::accept_form(&call, &visit).await?;
+        let (visit, sent) = BrowserVisit::accept_form(&call).await?;
         let decision = sent.text("decision");
         // The request can be denied without signing in.
         if visit.person.is_none() && decision != "deny" {

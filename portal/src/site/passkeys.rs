@@ -14,7 +14,6 @@ use web::reply::HttpReply;
 use web::request_context::RequestContext;
 use web::security_headers::allow_scripts;
 
-use super::forms;
 use super::security::{ProvedForm, SecurityFormErrors, security_page};
 use super::settings::{password_error, verify_password};
 use super::sign_in::{answer_sign_in, retry_seconds, throttled_message};
@@ -57,8 +56,7 @@ pub(super) fn passkey_item(passkey: Passkey) -> PasskeyItem {
 /// `POST /login/passkey/challenge`: for the script of the sign-in page.
 pub(crate) fn create_challenge(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        forms::accept_form(&call, &visit).await?;
+        let (visit, _) = BrowserVisit::accept_form(&call).await?;
         let Some(site) = relying_party(&call) else {
             return Ok(redirect_to(SITE_LINKS.sign_in));
         };
@@ -79,8 +77,7 @@ pub(crate) fn create_challenge(call: RequestContext) -> HandlerFuture {
 /// `POST /login/passkey`.
 pub(crate) fn sign_in(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let sent = forms::accept_form(&call, &visit).await?;
+        let (visit, sent) = BrowserVisit::accept_form(&call).await?;
         let next = sent.return_path().unwrap_or_else(|| DEFAULT_PATH.to_owned());
         let Some(site) = relying_party(&call) else {
             return Ok(redirect_to(SITE_LINKS.sign_in));

@@ -33,8 +33,7 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
 /// `POST /join`.
 pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let sent = forms::accept_form(&call, &visit).await?;
+        let (visit, sent) = BrowserVisit::accept_form(&call).await?;
         let next = sent.return_path().unwrap_or_else(|| DEFAULT_PATH.to_owned());
         let query = PageQuery::from_call(&call).ok();
         let invite = query.as_ref().and_then(|query| query.get("token"));

@@ -16,7 +16,7 @@ use web::page_context::SITE_LINKS;
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
 
-use super::forms::{self, PageQuery};
+use super::forms::PageQuery;
 use super::settings::{password_error, verify_password};
 use super::sign_in::{retry_seconds, throttled_message};
 use super::sign_in_code::WRONG_CODE;

@@ -62,7 +62,7 @@ impl MemberVisit {
         Ok(Self { visit, person })
     }
 
-    /// With the form that the member has sent, as [`forms::accept_form`] does.
+    /// As [`BrowserVisit::accept_form`].
     pub async fn accept_form(call: &RequestContext) -> Result<(Self, SubmittedForm<'_>), PageExit> {
         let visit = Self::from_call(call).await?;
         let form = forms::accept_form(call, &visit).await?;
@@ -124,6 +124,13 @@ impl BrowserVisit {
             visitor_secret: visitor,
             csrf,
         })
+    }
+
+    /// With the form that the browser has sent, as [`forms::accept_form`] does.
+    pub async fn accept_form(call: &RequestContext) -> Result<(Self, SubmittedForm<'_>), PageExit> {
+        let visit = Self::from_call(call).await?;
+        let form = forms::accept_form(call, &visit).await?;
+        Ok((visit, form))
     }
 
     pub(super) async fn verify_csrf_token(&self, call: &RequestContext, csrf: &str) -> Result<bool, Error> {

@@ -14,7 +14,7 @@ use web::reply::HttpReply;
 use web::request_context::RequestContext;
 
 use super::account_recovery::email_confirmation_page;
-use super::forms::{self, PageQuery};
+use super::forms::PageQuery;
 use super::registration::username_error;
 use super::{MemberVisit, PageExit, redirect_to, run_page, session};
 

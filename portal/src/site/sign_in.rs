@@ -39,8 +39,7 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
 /// `POST /login`.
 pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let sent = forms::accept_form(&call, &visit).await?;
+        let (visit, sent) = BrowserVisit::accept_form(&call).await?;
         let next = sent.return_path().unwrap_or_else(|| DEFAULT_PATH.to_owned());
         let login = sent.text("login");
         let attempt = SignInAttempt {
@@ -173,8 +172,7 @@ pub(crate) fn show_sign_out(call: RequestContext) -> HandlerFuture {
 /// `POST /logout`.
 pub(crate) fn sign_out(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        forms::accept_form(&call, &visit).await?;
+        let (visit, _) = BrowserVisit::accept_form(&call).await?;
         if let Some(person) = &visit.person {
             let (ended, facts) = (person.session.clone(), visit.client_info.clone());
             call.write(move |tx| rules::sign_out(tx, &ended, &facts)).await?;

@@ -47,8 +47,7 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
 /// `POST /login/code`.
 pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let sent = forms::accept_form(&call, &visit).await?;
+        let (visit, sent) = BrowserVisit::accept_form(&call).await?;
         let next = sent.return_path().unwrap_or_else(|| DEFAULT_PATH.to_owned());
         let Some(pending) = session::pending_sign_in(&call) else {
             return Ok(start_again(&call, &next));

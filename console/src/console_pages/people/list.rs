@@ -6,7 +6,7 @@ use network::people::{self, UserSearchKey, UserSearchRange};
 use network::users::{self, NewUser};
 use pages::console::PeoplePage;
 use pages::{FormField, Notice, Pager};
-use portal::{BrowserVisit, PageExit, PageQuery, accept_form, redirect_to, run_page};
+use portal::{BrowserVisit, PageExit, PageQuery, redirect_to, run_page};
 use serde_json::json;
 use store::Tx;
 use store::users::{User, UserState};
@@ -40,8 +40,7 @@ pub(super) fn show(call: RequestContext) -> HandlerFuture {
 /// `POST /console/people`.
 pub(super) fn create(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let sent = accept_form(&call, &visit).await?;
+        let (visit, sent) = BrowserVisit::accept_form(&call).await?;
         let rng = call.store_context().rng.clone();
         let pool = &call.state.page_context.sign_in_gate.pool;
         let hash = pool.hash(&Secret::new(PASSWORD), &rng).await?;

@@ -4,7 +4,7 @@ use base::{Error, Refusal, SplitRefusal};
 use network::profiles::ProfileChanges;
 use pages::console::{MintedToken, PersonPage, PostFields, ProfileFields, word_options};
 use pages::{FormField, Notice, Pager};
-use portal::{BrowserVisit, PageExit, PageQuery, accept_form, exit_page, redirect_to, run_page};
+use portal::{BrowserVisit, PageExit, PageQuery, exit_page, redirect_to, run_page};
 use store::users::{User, UserState};
 use web::HttpReply;
 use web::endpoint::HandlerFuture;
@@ -35,8 +35,7 @@ pub(super) fn show(call: RequestContext) -> HandlerFuture {
 /// `POST /console/people/{username}`.
 pub(super) fn submit(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let sent = accept_form(&call, &visit).await?;
+        let (visit, sent) = BrowserVisit::accept_form(&call).await?;
         let (form, next) = (ActionForm::read(&sent), sent.return_path());
         let user = load_user(&call, &visit).await?;
         let (outcome, form) = execute(&call, &user, form).await;
