@@ -1,7 +1,6 @@
 //! Files that are attached to posts and profiles, stored as the upload endpoints do.
 
-use base::{Error, Fault, MediaId, UserId, Id, SplitRefusal};
-use base::id::marker;
+use base::{Error, Fault, MediaId, SplitRefusal, UserId};
 use media::{MediaFormat, MediaRejection};
 use network::uploads::{self, NewUpload, UploadKind};
 use store::Tx;

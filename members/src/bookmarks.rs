@@ -1,6 +1,6 @@
 //! `/bookmarks` and the folders that bookmarks are in.
 
-use base::{Error, Fault, Id, PostId, Refusal, UserId, sorted_distinct, SplitRefusal};
+use base::{Error, Fault, Id, PostId, Refusal, SplitRefusal, UserId, sorted_distinct};
 use network::bookmarks::{self, FOLDER_NAME_LENGTH};
 use pages::members::{BOOKMARKS_PATH, BookmarkCard, BookmarkFolderItem, BookmarksPage, PostCard};
 use pages::{FormField, Pager};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::secret::digest;
-use base::{AccountTimeZone, Error, Fault, Id, MediaId, PostId, Refusal, Time, UserId, SplitRefusal};
+use base::{AccountTimeZone, Error, Fault, Id, MediaId, PostId, Refusal, SplitRefusal, Time, UserId};
 use network::polls::NewPoll;
 use network::posts::{self, NewPost, PostAuthor};
 use network::unpublished_posts;

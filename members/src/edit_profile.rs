@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::text::NAME_LENGTH;
-use base::{AccountTimeZone, Error, MediaId, Refusal, UserId, SplitRefusal};
+use base::{AccountTimeZone, Error, MediaId, Refusal, SplitRefusal, UserId};
 use media::{CropPosition, MediaFormat};
 use network::audit::AuditActor;
 use network::member_time_zones;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use base::{Error, Fault, Id, Refusal, UserId, order_by_keys, sorted_distinct, SplitRefusal};
+use base::{Error, Fault, Id, Refusal, SplitRefusal, UserId, order_by_keys, sorted_distinct};
 use network::lists::{self, DESCRIPTION_LENGTH, ListChanges, NAME_LENGTH, NewList};
 use network::timelines;
 use network::visibility::{Visibility, list_visibility};

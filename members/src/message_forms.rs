@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use base::{Error, Fault, MediaId, Refusal, UserId, SplitRefusal};
+use base::{Error, Fault, MediaId, Refusal, SplitRefusal, UserId};
 use network::messages::{self, ConversationTarget, MAX_GROUP_SIZE, MessageSender, NewMessage};
 use network::visibility::{Visibility, may_message, profile_visibility};
 use pages::FormField;

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use ads_engine::{AccountContext, AdsRecord, MediaKeyText, RecordChange, ResourceVerb};
-use base::id::marker;
 use base::refusal::AdsProblem;
 use base::time::DAY_MS;
 use base::{Error, Id, MediaId, Refusal, sorted_distinct};

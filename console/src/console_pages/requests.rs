@@ -153,7 +153,7 @@ fn request_line(entry: &JournalEntry, username: String) -> RecordedRequestLine {
 
 fn clear(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let (visit, _) = BrowserVisit::accept_form(&call).await?;
+        BrowserVisit::accept_form(&call).await?;
         call.emulator()?.journal.clear();
         Ok(redirect_to("/console/requests"))
     })

@@ -4,7 +4,7 @@ use base::{Error, Refusal};
 use emulator::worlds::{SnapshotComparison, SnapshotFacts};
 use pages::console::{ComparedTable, ComparisonSection, ConsoleSnapshotsPage, SnapshotRow};
 use pages::{FormField, Notice};
-use portal::{BrowserVisit, PageExit, PageQuery, accept_form, portal_page, redirect_to, run_page};
+use portal::{BrowserVisit, PageExit, PageQuery, portal_page, redirect_to, run_page};
 use store::row_changes::RowChange;
 use web::HttpReply;
 use web::endpoint::{BodySpec, Endpoint, HandlerFuture};

@@ -18,7 +18,6 @@ use web::endpoint::HandlerFuture;
 use web::page_context::SITE_LINKS;
 use web::request_context::RequestContext;
 
-use crate::site::forms::accept_form;
 use crate::site::{BrowserVisit, MemberVisit, PageExit, run_page};
 
 /// Stored posts that a rule is tested against.

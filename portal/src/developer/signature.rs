@@ -8,7 +8,6 @@ use web::page_context::SITE_LINKS;
 use web::request_context::RequestContext;
 
 use super::not_found_page;
-use crate::site::forms::accept_form;
 use crate::site::{BrowserVisit, run_page};
 
 /// `GET /developer/explain`.

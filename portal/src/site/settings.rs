@@ -241,16 +241,14 @@ pub(crate) fn update_private_profile(call: RequestContext) -> HandlerFuture {
         };
         let (by, user) = (visit.audit_actor(), visit.person.user.id);
         let updated = call.write(move |tx| private_profiles::update(tx, &by, user, &edit));
-        match updated.await.split_refusal()? {
-            Ok(_) => Ok(redirect_to(&format!("{}?done=about", page_context::SITE_LINKS.account))),
-            Err(_) => {
-                let message = "Enter a date in the past, and choose a gender";
-                let refused =
-                    SettingsErrors { born_on: Some(FormField::invalid(born_on, message)), ..SettingsErrors::default() };
-                let reply = settings_page(&call, &visit, None, refused).await?;
-                Ok(reply.status(400))
-            }
+        if updated.await.split_refusal()?.is_ok() {
+            return Ok(redirect_to(&format!("{}?done=about", page_context::SITE_LINKS.account)));
         }
+        let message = "Enter a date in the past, and choose a gender";
+        let refused =
+            SettingsErrors { born_on: Some(FormField::invalid(born_on, message)), ..SettingsErrors::default() };
+        let reply = settings_page(&call, &visit, None, refused).await?;
+        Ok(reply.status(400))
     })
 }
 
