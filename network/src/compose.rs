@@ -22,7 +22,7 @@ pub struct ComposedText {
     /// Without duplicates.
     pub mentioned: Vec<UserId>,
     pub(crate) cashtags: usize,
-    /// Bytes of leading mentions of a reply, which do not count towards the length.
+    /// Bytes of leading mentions of a reply and the space after them, which do not count towards the length.
     pub(crate) unweighted_bytes: usize,
     /// In code points.
     pub display_start: i64,
@@ -83,14 +83,17 @@ impl PostTextDraft {
         self.entities.urls.iter().map(|url| url.text.as_str())
     }
 
+    /// Where the text begins that is displayed after leading mentions.
+    fn leading_mention_bytes(&self) -> usize {
+        let last = self.entities.leading_mentions(&self.text).last();
+        let displayed = last.and_then(|mention| self.text.get(mention.bytes.end..));
+        displayed.map_or(0, |displayed| self.text.len() - displayed.trim_start().len())
+    }
+
     /// Resolves mentions against `known` users. Leading mentions of a reply are not displayed.
     pub fn compose(&self, known: &[(String, UserId)], is_reply: bool, lang: &'static str) -> ComposedText {
-        let leading = if is_reply { self.entities.leading_mentions(&self.text) } else { &[] };
-        let last = leading.last();
-        let leading_bytes = last.map_or(0, |mention| mention.bytes.end);
-        let displayed = self.text.get(leading_bytes..).unwrap_or_default();
-        let gap = displayed.chars().take_while(|letter| letter.is_whitespace()).count();
-        let start = last.map_or(0, |mention| mention.end + gap);
+        let leading_bytes = if is_reply { self.leading_mention_bytes() } else { 0 };
+        let leading = self.text.get(..leading_bytes).unwrap_or_default();
         let mentioned = sorted_distinct(known.iter().map(|(_, id)| *id));
         let short = self.short_entities.as_ref();
         ComposedText {
@@ -101,7 +104,7 @@ impl PostTextDraft {
             mentioned,
             cashtags: self.entities.cashtags.len(),
             unweighted_bytes: leading_bytes,
-            display_start: i64::try_from(start).unwrap_or(0),
+            display_start: i64::try_from(leading.chars().count()).unwrap_or(0),
             display_end: i64::try_from(self.text.chars().count()).unwrap_or(0),
             text: self.text.clone(),
         }

@@ -185,6 +185,8 @@ mod tests {
         let found = extract_entities(&text);
         let leading = found.leading_mentions(&text);
         let end = leading.last().unwrap().bytes.end;
+        // The space after the mentions counts unless it is in the range.
+        assert_eq!(weigh_text(&text, 0..end).weight, 281);
         assert_eq!(weigh_text(&text, 0..end + 1).weight, 280);
         // Ranges that are none count for nothing.
         assert_eq!(weigh_text("日本", 0..1).weight, 4);

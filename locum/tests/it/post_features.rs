@@ -117,6 +117,12 @@ fn reply_mentions_its_addressees_automatically() {
     assert_eq!(seen["text"], format!("{prefix}And I answer"));
     assert_eq!(seen["display_text_range"][0], prefix.len());
     assert_eq!(seen["entities"]["mentions"].as_array().unwrap().len(), 2);
+    // Neither the mentions nor the space after them count.
+    let mut longest = reply(json!({}));
+    longest["text"] = "x".repeat(280).into();
+    other.create_post(&longest).assert_status(201);
+    longest["text"] = "x".repeat(281).into();
+    other.create_post(&longest).assert_status(400);
     let mentions = |who: &TestUser<'_>| {
         let page = who.get(format!("/2/users/{}/mentions", who.id)).assert_status(200);
         let posts = page["data"].as_array().cloned().unwrap_or_default();
