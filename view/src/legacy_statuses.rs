@@ -4,7 +4,6 @@
 use std::collections::{BTreeSet, HashMap};
 
 use base::short_links::{LinkSource, ShortLinkTarget};
-use base::text::unescape_html;
 use base::{AppId, Fault, PostId, SiteLinks, UserId, Vocabulary};
 use network::visibility::{Viewer, Visibility};
 use serde_json::{Map, Value, json};
@@ -15,6 +14,7 @@ use store::{Tx, apps};
 
 use crate::loaded_objects::LoadedObjects;
 use crate::media::{PlayableFile, file_url, id_from_media_key, media_url, playable_files, still_url};
+use crate::position_shifts::escape_legacy_entities;
 use crate::posts::{PostRenderContext, display_url, media_keys, sent_entities, sent_text};
 use crate::{FieldSelection, ObjectKind, legacy_user_json};
 
@@ -103,7 +103,7 @@ fn apply_status_form(status: &mut Value, form: StatusForm, start: i64) {
         if let Some(Value::Object(whole)) = whole {
             members.extend(whole);
         } else {
-            let letters = unescape_html(text.as_str().unwrap_or_default()).chars().count();
+            let letters = text.as_str().unwrap_or_default().chars().count();
             members.insert("full_text".to_owned(), text);
             members.insert("display_text_range".to_owned(), json!([start, letters]));
         }
@@ -308,14 +308,22 @@ fn convert_entities(stored: &str, name: impl Fn(UserId) -> Option<String>) -> (M
 }
 
 /// Inserts the text and its entities; for long texts a truncated version and `extended_tweet`.
-fn insert_text(members: &mut Map<String, Value>, text: &str, post: &Post, all: Map<String, Value>, site: SiteLinks) {
+fn insert_text(
+    members: &mut Map<String, Value>,
+    text: &str,
+    post: &Post,
+    mut all: Map<String, Value>,
+    site: SiteLinks,
+) {
     let mut set = |name: &str, value: Value| {
         members.insert(name.to_owned(), value);
     };
+    let is_short = text.chars().count() <= SHORT_TEXT_CHARS;
+    let beginning = (!is_short).then(|| truncate_status(text, post, &all, site));
+    escape_legacy_entities(&mut all, text);
     let extended = all.get("media").cloned();
     let extended = extended.map(|media| json!({ "media": media }));
-    let letters = text.chars().count();
-    if letters <= SHORT_TEXT_CHARS {
+    let Some((beginning, mut entities)) = beginning else {
         set("text", escape_html(text).into());
         set("truncated", false.into());
         set("entities", Value::Object(all));
@@ -323,13 +331,15 @@ fn insert_text(members: &mut Map<String, Value>, text: &str, post: &Post, all: M
             set("extended_entities", media);
         }
         return;
-    }
-    let (beginning, entities) = truncate_status(text, post, &all, site);
+    };
+    escape_legacy_entities(&mut entities, &beginning);
     set("text", escape_html(&beginning).into());
     set("truncated", true.into());
     set("entities", Value::Object(entities));
+    let full_text = escape_html(text);
+    let letters = full_text.chars().count();
     let mut whole = json!({
-        "full_text": escape_html(text),
+        "full_text": full_text,
         "display_text_range": [post.display_start, letters],
         "entities": all,
     });

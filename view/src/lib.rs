@@ -23,6 +23,7 @@ mod notes;
 mod object;
 mod places;
 mod polls;
+mod position_shifts;
 mod posts;
 mod response;
 mod shown_posts;

@@ -8,6 +8,7 @@ use crate::field_schema::{ExpansionTarget, JsonFieldType, JsonMember};
 use crate::json_writer::JsonWriter;
 use crate::loaded_objects::LoadedObjects;
 use crate::object::{ObjectExpansion, ObjectField, ObjectKind, RenderedObject};
+use crate::position_shifts::escape_entities;
 use crate::posts::shorten_message_links;
 use crate::response::ResponseRenderer;
 use crate::users::ENTITIES;
@@ -65,7 +66,7 @@ const FIELDS: &[MessageField] = &[
         JsonFieldType::Object(ENTITIES),
         "Links, hashtags, mentions and cashtags of the text.",
     )
-    .writer(|out, event| out.write_raw(&event.entities)),
+    .writer(|out, event| out.write_raw(&escape_entities(&event.entities, &event.text))),
     MessageField::default_field("participant_ids", JsonFieldType::List(&JsonFieldType::Id), "Who joined or left.")
         .absent_for_some()
         .writer(|out, event| {

@@ -114,6 +114,7 @@ fn message_is_returned_with_its_fields_and_expansions() {
     let escaped = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     assert_eq!(written_text(&data["text"], &data["entities"]), escaped);
     let link = data["entities"]["urls"][0]["url"].as_str().unwrap();
+    assert_eq!(data["entities"]["urls"][0]["start"], json!(data["text"].as_str().unwrap().find(link)));
     let link = link.strip_prefix(&shared_server().url).unwrap();
     let redirect = shared_server().send(TestRequest::get(link));
     assert_eq!(redirect.header("location"), format!("https://example.org/b/status/{post}"));

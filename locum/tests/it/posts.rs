@@ -74,14 +74,14 @@ fn plain_post_has_every_field() {
 #[test]
 fn entities_have_the_positions_of_the_text() {
     let (author, friend) = (person("author"), person("friend"));
-    let text = format!("é👩‍🚀 hi @{} see https://example.com/a?b=c #tag $CASH", friend.username);
+    let text = format!("é👩‍🚀 R&D <hi> @{} see https://example.com/a?b=c&d #tag $CASH", friend.username);
     let id = author.publish_text(&text);
     let shown = author.fetch_post(&id, "entities");
     let entities = shown["entities"].clone();
-    let emails: Vec<char> = shown["text"].as_str().unwrap().chars().collect();
+    let letters: Vec<char> = shown["text"].as_str().unwrap().chars().collect();
     let part = |entity: &Value| -> String {
         let at = |name: &str| usize::try_from(entity[name].as_u64().unwrap()).unwrap();
-        emails[at("start")..at("end")].iter().collect()
+        letters[at("start")..at("end")].iter().collect()
     };
     let first = |name: &str| entities[name][0].clone();
     assert_eq!(part(&first("mentions")), format!("@{}", friend.username));
@@ -91,7 +91,7 @@ fn entities_have_the_positions_of_the_text() {
     assert_eq!(first("hashtags")["tag"], "tag");
     assert_eq!(part(&first("cashtags")), "$CASH");
     assert_eq!(part(&first("urls")), first("urls")["url"].as_str().unwrap());
-    assert_eq!(first("urls")["expanded_url"], "https://example.com/a?b=c");
+    assert_eq!(first("urls")["expanded_url"], "https://example.com/a?b=c&d");
 }
 
 #[test]

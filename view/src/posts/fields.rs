@@ -5,9 +5,11 @@ use network::posts::{EDIT_WINDOW_MS, is_editable_kind};
 use serde_json::Value;
 
 use super::entities::sent_entities;
+use super::text::text_without_link;
 use super::{PostRenderContext, media_keys, referenced_posts};
 use crate::json_writer::JsonWriter;
 use crate::media::id_from_media_key;
+use crate::position_shifts::escape_entities;
 
 /// The scope of a withheld notice about the post.
 const POST_SCOPE: VocabularyWord = VocabularyWord::new("post", "tweet");
@@ -55,7 +57,8 @@ pub(super) fn write_attachments(out: &mut JsonWriter, ctx: PostRenderContext<'_>
 
 /// Writes the entities of the rendered text.
 pub(super) fn write_entities(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
-    out.write_raw(&sent_entities(ctx));
+    // No entity begins after the link at the end.
+    out.write_raw(&escape_entities(sent_entities(ctx), &text_without_link(ctx)));
 }
 
 /// A repost is about what the original is about.

@@ -10,6 +10,7 @@ use store::messages::MessageEvent;
 use store::posts::Post;
 
 use super::entities::display_url;
+use crate::position_shifts::{PositionShift, shift_position, shift_stored_position};
 
 /// A text as rendered, with its entities.
 #[derive(Debug, Default)]
@@ -18,27 +19,14 @@ pub(crate) struct RenderedText {
     /// JSON, or empty.
     pub(crate) entities: String,
     /// In text order.
-    shifts: Vec<LinkShift>,
-}
-
-/// How much longer the text is from the end of a link on, in code points of the stored text.
-#[derive(Clone, Copy, Debug)]
-struct LinkShift {
-    end: usize,
-    growth: isize,
+    shifts: Vec<PositionShift>,
 }
 
 impl RenderedText {
     /// The position in the rendered text of a position in the stored text, in code points.
     pub(super) fn shift_position(&self, position: i64) -> i64 {
-        let shifted = usize::try_from(position).map(|position| shift(&self.shifts, position));
-        shifted.ok().and_then(|shifted| i64::try_from(shifted).ok()).unwrap_or(position)
+        shift_stored_position(&self.shifts, position)
     }
-}
-
-fn shift(shifts: &[LinkShift], position: usize) -> usize {
-    let passed = shifts.iter().take_while(|shift| shift.end <= position).last();
-    passed.map_or(position, |shift| position.saturating_add_signed(shift.growth))
 }
 
 #[derive(Debug, Default, Deserialize, Serialize)]
@@ -148,17 +136,17 @@ impl TextEntities<'_> {
         }
     }
 
-    fn shift_others(&mut self, shifts: &[LinkShift]) {
+    fn shift_others(&mut self, shifts: &[PositionShift]) {
         let tags = self.cashtags.iter_mut().chain(&mut self.hashtags).map(|tag| (&mut tag.start, &mut tag.end));
         let mentions = self.mentions.iter_mut().map(|mention| (&mut mention.start, &mut mention.end));
         let urls = self.urls.iter_mut().map(|url| (&mut url.start, &mut url.end));
         for (start, end) in tags.chain(mentions).chain(urls) {
-            *start = shift(shifts, *start);
-            *end = shift(shifts, *end);
+            *start = shift_position(shifts, *start);
+            *end = shift_position(shifts, *end);
         }
         for annotation in &mut self.annotations {
-            annotation.start = shift(shifts, annotation.start);
-            annotation.end = shift(shifts, annotation.end.saturating_add(1)).saturating_sub(1);
+            annotation.start = shift_position(shifts, annotation.start);
+            annotation.end = shift_position(shifts, annotation.end.saturating_add(1)).saturating_sub(1);
         }
     }
 }
@@ -182,7 +170,7 @@ fn replace_links(
     entities: &mut TextEntities<'_>,
     site: SiteLinks,
     position_of: impl Fn(usize, usize) -> Option<usize>,
-) -> (String, Vec<LinkShift>) {
+) -> (String, Vec<PositionShift>) {
     let mut replaced = String::with_capacity(text.len().saturating_add(64));
     let (mut rest, mut consumed, mut growth) = (text, 0_usize, 0_isize);
     let mut shifts = Vec::with_capacity(entities.urls.len());
@@ -201,7 +189,7 @@ fn replace_links(
         (rest, consumed) = (after, url.end);
         // A link of this server has only ASCII characters.
         growth = growth.saturating_add_unsigned(link.len()).saturating_sub_unsigned(length);
-        shifts.push(LinkShift { end: url.end, growth });
+        shifts.push(PositionShift { end: url.end, growth });
         url.url = Cow::Owned(link);
     }
     replaced.push_str(rest);

@@ -12,6 +12,7 @@ use store::{Tx, media};
 use super::{PostRenderContext, card_id, media_keys, shorten_links};
 use crate::json_writer::JsonWriter;
 use crate::media::{id_from_media_key, media_url};
+use crate::position_shifts::{escape_entities, escape_shifts, shift_stored_position};
 
 /// In code points.
 pub(super) const REPOST_LENGTH: usize = 140;
@@ -29,7 +30,9 @@ pub(super) fn write_note_post(out: &mut JsonWriter, ctx: PostRenderContext<'_>) 
     if ctx.is_long() {
         out.write_object(|out| {
             out.write_plain_member("text", |out| out.write_html_escaped(ctx.full_text()));
-            out.write_plain_member("entities", |out| out.write_raw(ctx.full_entities()));
+            out.write_plain_member("entities", |out| {
+                out.write_raw(&escape_entities(ctx.full_entities(), ctx.full_text()));
+            });
         });
     }
 }
@@ -41,12 +44,12 @@ pub(super) fn write_display_text_range(out: &mut JsonWriter, ctx: PostRenderCont
     let whole = !ctx.is_long() && post.repost_of_id.is_none();
     let full = ctx.objects.full_texts.get(&post.id);
     let shift = |position| full.map_or(position, |full| full.shift_position(position));
-    let end = if whole {
-        shift(post.display_end)
-    } else {
-        i64::try_from(text_without_link(ctx).chars().count()).unwrap_or(post.display_end)
-    };
-    out.write_array([shift(post.display_start), end], JsonWriter::write_int);
+    let text = text_without_link(ctx);
+    let end =
+        if whole { shift(post.display_end) } else { i64::try_from(text.chars().count()).unwrap_or(post.display_end) };
+    let escapes = escape_shifts(&text);
+    let range = [shift(post.display_start), end].map(|position| shift_stored_position(&escapes, position));
+    out.write_array(range, JsonWriter::write_int);
 }
 
 /// The rendered text, not escaped: it ends with a link to the post's media or card.
@@ -116,7 +119,7 @@ pub fn new_post_text(tx: &mut Tx<'_>, post: &Post, site: SiteLinks) -> Result<St
 }
 
 /// The text without the link at its end.
-fn text_without_link(ctx: PostRenderContext<'_>) -> Cow<'_, str> {
+pub(super) fn text_without_link(ctx: PostRenderContext<'_>) -> Cow<'_, str> {
     let post = ctx.post;
     if post.repost_of_id.is_some() {
         return repost_text(ctx);

@@ -1,7 +1,7 @@
 //! Short links in rendered texts: every entity is where it says.
 
 use base::short_links::{LinkSource, ShortLinkCodec, ShortLinkTarget};
-use base::text::unescape_html;
+use base::text::escape_html;
 use base::{PostId, SiteLinks, UserId};
 use network::compose::PostTextDraft;
 use network::visibility::Viewer;
@@ -61,16 +61,16 @@ fn shown(posts: Vec<Post>, attached: Vec<Media>, cards: Vec<CardLink>) -> Value 
     data(&render_post_page(&objects_of(posts, attached, cards), &render_request(selection(), TWEETS)))[0].take()
 }
 
-/// What entities say about a text, escaped, is so.
+/// What entities say about a text as returned is so.
 fn check_entities(text: &Value, entities: &Value) {
-    let text: Vec<char> = unescape_html(text.as_str().unwrap()).chars().collect();
+    let text: Vec<char> = text.as_str().unwrap().chars().collect();
     let part = |entity: &Value| -> String {
         let at = |name: &str| usize::try_from(entity[name].as_u64().unwrap()).unwrap();
         text.get(at("start")..at("end")).unwrap_or_default().iter().collect()
     };
     let list = |name: &str| entities[name].as_array().cloned().unwrap_or_default();
     for url in list("urls") {
-        assert_eq!(part(&url), url["url"].as_str().unwrap(), "{text:?} {entities}");
+        assert_eq!(part(&url), escape_html(url["url"].as_str().unwrap()), "{text:?} {entities}");
     }
     for mention in list("mentions") {
         let found = part(&mention).to_ascii_lowercase();
@@ -101,9 +101,26 @@ fn a_link_is_replaced_and_says_where_it_leads() {
     assert_eq!([&urls[0]["url"], &urls[1]["url"]], [&links[0], &links[1]]);
     assert_eq!([&urls[0]["expanded_url"], &urls[1]["expanded_url"]], ["http://docs.rs", "https://a.com/b?c=1&d"]);
     assert_eq!([&urls[0]["display_url"], &urls[1]["display_url"]], ["docs.rs", "a.com/b?c=1&d"]);
-    let length = unescape_html(shown["text"].as_str().unwrap()).chars().count();
+    let length = shown["text"].as_str().unwrap().chars().count();
     assert_eq!(shown["display_text_range"], serde_json::json!([0, length]));
     check_post(&shown);
+}
+
+#[test]
+fn display_range_counts_in_the_escaped_text() {
+    let rendered = |text: &str| {
+        let post = shown(vec![written(post_id(1), text)], vec![], vec![]);
+        check_post(&post);
+        post
+    };
+    let short = rendered("R&D <b> #x @ana");
+    assert_eq!(short["text"], "R&amp;D &lt;b&gt; #x @ana");
+    assert_eq!(short["display_text_range"], serde_json::json!([0, 25]));
+    assert_eq!(short["entities"]["hashtags"][0]["start"], 18);
+    let long = rendered(&"a & b #x ".repeat(60));
+    let length = long["text"].as_str().unwrap().chars().count();
+    assert_eq!(long["display_text_range"], serde_json::json!([0, length]));
+    assert_eq!(long["note_tweet"]["entities"]["hashtags"][1]["start"], 13 + 10);
 }
 
 #[test]

@@ -163,13 +163,14 @@ const ACTIVITIES: &[Activity] = &[
     activity(
         "tweet_create_events",
         |scene| {
-            scene.bob.publish_text(&format!("{} @{}", "long ".repeat(40), scene.ada.username));
+            scene.bob.publish_text(&format!("{}& @{}", "long ".repeat(40), scene.ada.username));
         },
         |scene, post| {
             let mentions = &post["extended_tweet"]["entities"]["user_mentions"];
             post["truncated"] == true
                 && post["text"].as_str().unwrap().chars().count() <= 140
                 && mentions[0]["id_str"] == scene.ada.id
+                && mentions[0]["indices"][0] == 200 + "&amp; ".len()
                 && post["entities"]["user_mentions"] == json!([])
         },
     ),

@@ -56,7 +56,7 @@ fn nullcast_post_is_returned_as_created_and_is_in_no_timeline() {
     let follower = shared_server().new_user("follower");
     follower.import_follows(&[&ads.person]);
     let params = [
-        ("text", "Spring & ride opens https://bikes.example/#spring"),
+        ("text", "Spring & ride opens #now https://bikes.example/#spring"),
         ("name", "Spring opening"),
         ("conversation_settings", "FOLLOWING"),
     ];
@@ -77,7 +77,9 @@ fn nullcast_post_is_returned_as_created_and_is_in_no_timeline() {
         ],
         [&json!(true), &json!("PUBLISHED"), &json!("Spring opening"), &json!("FOLLOWING"), &Value::Null, &Value::Null,]
     );
-    assert!(data["text"].as_str().unwrap().starts_with("Spring &amp; ride"));
+    let text = data["text"].as_str().unwrap();
+    assert!(text.starts_with("Spring &amp; ride"));
+    assert_eq!(data["entities"]["hashtags"][0]["indices"][0], json!(text.find("#now")));
     assert!(data.get("full_text").is_none());
     assert!(data["created_at"].as_str().unwrap().contains("+0000"));
     assert_eq!(created["request"]["params"]["as_user_id"], me.parse::<i64>().unwrap());
