@@ -8,14 +8,15 @@ use base::{AppId, Fault, PostId, SiteLinks, UserId, Vocabulary};
 use network::visibility::{Viewer, Visibility};
 use serde_json::{Map, Value, json};
 use store::media::Media;
+use store::messages::MessageEvent;
 use store::posts::Post;
 use store::users::User;
-use store::{Tx, apps};
+use store::{Tx, apps, users};
 
 use crate::loaded_objects::LoadedObjects;
 use crate::media::{PlayableFile, file_url, id_from_media_key, media_url, playable_files, still_url};
 use crate::position_shifts::escape_legacy_entities;
-use crate::posts::{PostRenderContext, display_url, media_keys, sent_entities, sent_text};
+use crate::posts::{PostRenderContext, display_url, media_keys, mentioned_users, sent_entities, sent_text};
 use crate::{FieldSelection, ObjectKind, legacy_user_json};
 
 /// The maximum length of `text` in compatibility mode, in characters.
@@ -266,9 +267,13 @@ const fn greatest_common_divisor(mut one: i64, mut other: i64) -> i64 {
     one
 }
 
-/// Converts entities to the legacy format without user names.
-pub fn legacy_entities_json(stored: &str) -> Value {
-    Value::Object(convert_entities(stored, |_| None).0)
+/// The text of a message and its entities.
+pub fn legacy_message_data_json(tx: &mut Tx<'_>, message: &MessageEvent) -> Result<Value, Fault> {
+    let mentioned = users::find_by_ids(tx, &mentioned_users(&message.entities))?;
+    let name = |id| mentioned.iter().find(|user| user.id == id).map(|user| user.name.clone());
+    let (mut entities, _) = convert_entities(&message.entities, name);
+    escape_legacy_entities(&mut entities, &message.text);
+    Ok(json!({ "text": escape_html(&message.text), "entities": entities }))
 }
 
 /// Converts entities with the names that are known; also returns the media link that ends the text.

@@ -350,7 +350,7 @@ pub(crate) fn card_id(post: &Post) -> Option<i64> {
     own.filter(|_| post.repost_of_id.is_none())?.parse().ok()
 }
 
-fn mentioned_users(entities: &str) -> Vec<UserId> {
+pub(crate) fn mentioned_users(entities: &str) -> Vec<UserId> {
     let parsed: Option<serde_json::Value> = serde_json::from_str(entities).ok();
     let mentions = parsed.as_ref().and_then(|parsed| parsed.get("mentions")?.as_array());
     let ids = mentions.into_iter().flatten();

@@ -7,7 +7,9 @@ use serde_json::{Map, Value, json};
 use store::graph::{self, RelationKind};
 use store::messages::{self, MessageEvent};
 use store::{Tx, apps, posts, users};
-use view::{legacy_entities_json, legacy_participant_json, legacy_post_json, legacy_user_json, shorten_message_links};
+use view::{
+    legacy_message_data_json, legacy_participant_json, legacy_post_json, legacy_user_json, shorten_message_links,
+};
 
 use super::ActivityConfig;
 use super::payload::{like_from_entry, message_recipient};
@@ -164,7 +166,7 @@ fn message_create_event(
     };
     shorten_message_links(&mut message, config.site);
     let recipient = message_recipient(entry, user);
-    let mut members = event_members("direct_message_events", message_event(&message, recipient));
+    let mut members = event_members("direct_message_events", message_event(tx, &message, recipient)?);
     if let Some(id) = message.app_id
         && let Some(app) = apps::find_by_id(tx, id)?
     {
@@ -194,11 +196,8 @@ fn participants_json(tx: &mut Tx<'_>, ids: &[UserId]) -> Result<Value, Fault> {
     Ok(found.map(|user| (user.id.to_string(), legacy_participant_json(user))).collect())
 }
 
-pub(super) fn message_event(message: &MessageEvent, recipient: UserId) -> Value {
-    let mut data = json!({
-        "text": message.text,
-        "entities": legacy_entities_json(&message.entities),
-    });
+pub(super) fn message_event(tx: &mut Tx<'_>, message: &MessageEvent, recipient: UserId) -> Result<Value, Fault> {
+    let mut data = legacy_message_data_json(tx, message)?;
     if let (Some(id), Some(data)) = (message.media_id, data.as_object_mut()) {
         let media = json!({ "id": id.get(), "id_str": id.to_string() });
         let attachment = json!({ "type": "media", "media": media });
@@ -213,12 +212,12 @@ pub(super) fn message_event(message: &MessageEvent, recipient: UserId) -> Value 
         create.insert("source_app_id".to_owned(), json!(app.to_string()));
     }
     let at = Id::<()>::new(message.id).created_at();
-    json!({
+    Ok(json!({
         "type": "message_create",
         "id": message.id.to_string(),
         "created_timestamp": at.ms().to_string(),
         "message_create": create,
-    })
+    }))
 }
 
 pub(super) fn read_event(entry: &ActivityEntry<'_>, user: UserId) -> Value {

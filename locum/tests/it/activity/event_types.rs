@@ -252,8 +252,16 @@ pub(crate) const CASES: &[Case] = &[
     ),
     case(
         "dm.sent",
-        |scene| message(&scene.ada, &scene.bob, "From her"),
-        |scene, event| messages(event, &scene.ada, &scene.bob, "From her"),
+        |scene| message(&scene.ada, &scene.bob, &format!("R&D for @{}", scene.bob.username)),
+        |scene, event| {
+            let text = format!("R&amp;D for @{}", scene.bob.username);
+            messages(event, &scene.ada, &scene.bob, &text);
+            let (payload, bob) = (&event["payload"], &scene.bob);
+            let data = &payload["direct_message_events"][0]["message_create"]["message_data"];
+            let mention = &data["entities"]["user_mentions"][0];
+            assert_eq!(mention["name"], payload["users"][&bob.id]["name"], "{event}");
+            assert_eq!(mention["indices"], json!([12, text.len()]));
+        },
     ),
     case(
         "dm.received",
