@@ -29,7 +29,7 @@ const DUPLICATE_WINDOW_MS: i64 = 24 * 3600 * 1000;
 pub struct PostAuthor {
     pub user_id: UserId,
     pub app_id: Option<AppId>,
-    /// Whether it is a self-serve app, for which replies and cashtags are limited.
+    /// Whether it is a self-serve app, for which replies, quotes and cashtags are limited.
     pub self_serve: bool,
 }
 
@@ -198,7 +198,7 @@ fn resolve_targets(
     let parent = parent.transpose()?;
     replies::check_excluded_users(tx, &new.exclude_reply_user_ids)?;
     let quoted = new.quote.filter(|_| is_new);
-    let quoted = quoted.map(|id| replies::find_quotable_post(tx, user, id)).transpose()?;
+    let quoted = quoted.map(|id| replies::find_quotable_post(tx, author, user, id)).transpose()?;
     // Replies to posts in a closed community stay in it.
     let closed_parent = parent.as_ref().filter(|post| post.members_only);
     let community = new.community_id.or(closed_parent.and_then(|post| post.community_id));

@@ -275,6 +275,31 @@ fn self_serve_app_replies_only_when_mentioned() {
 }
 
 #[test]
+fn self_serve_app_quotes_only_own_conversations() {
+    let server = shared_server();
+    let app = server.new_app("self-serve");
+    let (author, other) = (person("author"), person("other"));
+    let through = TestUser::with_new_token(server, &app, &other.id, &other.username);
+    let quote = |post: &str| json!({ "text": format!("Look at {post}"), "quote_tweet_id": post });
+    let foreign = author.publish_text("Nobody is called");
+    through.create_post(&quote(&foreign)).assert_error(
+        403,
+        "Quoting this post is not allowed because you have not been mentioned or are not part of the \
+         conversation thread of the post you are quoting.",
+    );
+    other.create_post(&quote(&foreign)).assert_status(201);
+    let own = other.publish_text("My own thread");
+    let answer = json!({ "text": "An answer", "reply": { "in_reply_to_tweet_id": own } });
+    let answer = author.create_post(&answer).assert_status(201)["data"]["id"].as_str().unwrap().to_owned();
+    let further = json!({ "text": "And more", "reply": { "in_reply_to_tweet_id": answer } });
+    let further = author.create_post(&further).assert_status(201)["data"]["id"].as_str().unwrap().to_owned();
+    let calling = author.publish_text(&format!("I call @{}", other.username));
+    for post in [own, answer, further, calling] {
+        through.create_post(&quote(&post)).assert_status(201);
+    }
+}
+
+#[test]
 fn premium_author_edits_a_post_five_times() {
     let author = premium("editor");
     let first = author.publish_text("Version 0");

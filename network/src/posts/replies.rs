@@ -114,13 +114,27 @@ fn is_mentioned_or_quoted(tx: &mut Tx<'_>, user: UserId, post: &Post) -> Result<
     Ok(posts::find_by_id(tx, quoted)?.is_some_and(|quoted| quoted.author_id == user))
 }
 
-/// Refused if the user may not see the post.
-pub(super) fn find_quotable_post(tx: &mut Tx<'_>, user: &User, id: PostId) -> Result<Post, Error> {
+/// Refused if the user may not see the post, or may not quote it through a self-serve app.
+pub(super) fn find_quotable_post(tx: &mut Tx<'_>, author: &PostAuthor, user: &User, id: PostId) -> Result<Post, Error> {
     let Some(post) = find_addressed_post(tx, user, id)? else {
         let message = "Your quote tweet ID is invalid.";
         return Err(Refusal::invalid_parameter("quote_tweet_id", id, message).into());
     };
+    if author.self_serve && !is_in_conversation(tx, user.id, &post)? {
+        let detail = "Quoting this post is not allowed because you have not been mentioned or are not \
+                      part of the conversation thread of the post you are quoting.";
+        return Err(Refusal::forbidden(detail).into());
+    }
     Ok(post)
+}
+
+/// Whether the user wrote the post or began its conversation, or the post addresses them.
+fn is_in_conversation(tx: &mut Tx<'_>, user: UserId, post: &Post) -> Result<bool, Fault> {
+    if post.author_id == user || post.in_reply_to_user_id == Some(user) || is_mentioned_or_quoted(tx, user, post)? {
+        return Ok(true);
+    }
+    let root = posts::find_by_id(tx, post.conversation_id)?;
+    Ok(root.is_some_and(|root| root.author_id == user))
 }
 
 pub(super) fn resolve_reply_settings(new: &NewPost, previous: Option<&Post>) -> String {
