@@ -107,7 +107,7 @@ pub(crate) fn validate_length(parameter: &'static str, text: &str, min: usize, m
 }
 
 pub fn update(tx: &mut Tx<'_>, user: UserId, id: i64, change: &ListChanges) -> Result<List, Error> {
-    let before = find_owned_list(tx, user, id)?;
+    let before = find_owned_list(tx, user, id, "update")?;
     let mut after = before.clone();
     if let Some(name) = &change.name {
         after.name = validate_length("name", name, 1, NAME_LENGTH)?;
@@ -125,14 +125,14 @@ pub fn update(tx: &mut Tx<'_>, user: UserId, id: i64, change: &ListChanges) -> R
 }
 
 pub fn delete(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<(), Error> {
-    let list = find_owned_list(tx, user, id)?;
+    let list = find_owned_list(tx, user, id, "delete")?;
     lists::delete(tx, &list)?;
     Ok(event_log::append(tx, "list.delete", user.get(), id, "")?)
 }
 
 /// Returns false if the user is already a member.
 pub fn add_member(tx: &mut Tx<'_>, owner: UserId, id: i64, user: UserId) -> Result<bool, Error> {
-    let list = find_owned_list(tx, owner, id)?;
+    let list = find_owned_list(tx, owner, id, "add members to")?;
     // Membership needs no consent, but users who block the owner cannot be added.
     find_reachable_user(tx, owner, user, "user_id")?;
     if lists::is_member(tx, id, user)? {
@@ -151,7 +151,7 @@ pub fn add_member(tx: &mut Tx<'_>, owner: UserId, id: i64, user: UserId) -> Resu
 
 /// Returns false if the user is not a member.
 pub fn remove_member(tx: &mut Tx<'_>, owner: UserId, id: i64, user: UserId) -> Result<bool, Error> {
-    let list = find_owned_list(tx, owner, id)?;
+    let list = find_owned_list(tx, owner, id, "delete members from")?;
     let removed = lists::remove_member(tx, &list, user)?;
     if removed {
         event_log::append(tx, "list.remove", owner.get(), id, &user_event_body(user))?;
@@ -214,14 +214,14 @@ pub fn unpin(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<bool, Error> {
     Ok(removed)
 }
 
-/// Locks the list; refused for anyone but the owner.
-fn find_owned_list(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<List, Error> {
+/// Locks the list; refused for anyone but the owner. `action` is what the refusal does not allow (contract core §3.3).
+fn find_owned_list(tx: &mut Tx<'_>, user: UserId, id: i64, action: &str) -> Result<List, Error> {
     lists::lock(tx, id)?;
     let list = require_visible_list(tx, user, id, "id")?;
     if list.owner_id == user {
         return Ok(list);
     }
-    Err(Refusal::forbidden("Only the owner of a list may change it.").into())
+    Err(Refusal::forbidden(format!("You are not allowed to {action} this List.")).into())
 }
 
 fn require_visible_list(tx: &mut Tx<'_>, user: UserId, id: i64, parameter: &'static str) -> Result<List, Error> {

@@ -287,13 +287,14 @@ fn list_is_changed_by_its_owner_and_unavailable_users_are_not_added() {
     let id = list_of(&owner, "Mine", false);
     let members = format!("/2/lists/{id}/members");
     let acts = [
-        put(&other, &id, &json!({ "name": "Yours" })),
-        other.delete(format!("/2/lists/{id}")),
-        other.post(members.as_str(), &json!({ "user_id": other.id })),
-        other.delete(format!("{members}/{}", owner.id)),
+        (put(&other, &id, &json!({ "name": "Yours" })), "update"),
+        (other.delete(format!("/2/lists/{id}")), "delete"),
+        (other.post(members.as_str(), &json!({ "user_id": other.id })), "add members to"),
+        (other.delete(format!("{members}/{}", owner.id)), "delete members from"),
     ];
-    for response in acts {
-        response.assert_problem(403, "about:blank");
+    for (response, action) in acts {
+        let problem = response.assert_problem(403, "about:blank");
+        assert_eq!(problem["detail"], format!("You are not allowed to {action} this List."));
     }
     shared_server().import_lines(&[json!({ "kind": "block", "from": shy.id, "to": owner.id })]).assert_success();
     owner.post(members.as_str(), &json!({ "user_id": shy.id })).assert_legacy_code(403, 136);
