@@ -77,6 +77,39 @@ fn repeated_parameter_is_refused_after_its_signature_is_verified() {
 }
 
 #[test]
+fn token_operation_verifies_the_signature_before_its_parameters() {
+    let user = shared_server().new_user("signer");
+    let good = OAuth1Credentials { token: ("", ""), ..user.oauth1_credentials() };
+    let bad = OAuth1Credentials { consumer: (good.consumer.0, "another secret"), ..good.clone() };
+    let sent = |query: &str, form: &str, key: &OAuth1Credentials<'_>| {
+        let request = TestRequest::post(format!("/oauth/request_token?oauth_callback=oob{query}")).form(form);
+        send(user.server, &request, &request.oauth1_header(key, &user.server.url))
+    };
+    let twice = "&x_auth_access_type=read&x_auth_access_type=read";
+    for (query, form) in [
+        ("", "more=1&more=1"),
+        ("&more=1", "more=2"),
+        (twice, ""),
+        ("&x_auth_access_type=none", ""),
+        ("", "x_auth_access_type=none"),
+    ] {
+        sent(query, form, &bad).assert_legacy_code(401, 32);
+        sent(query, form, &good).assert_legacy_code(400, 44);
+    }
+}
+
+#[test]
+fn token_operation_ignores_undeclared_parameters() {
+    let user = shared_server().new_user("signer");
+    let key = OAuth1Credentials { token: ("", ""), ..user.oauth1_credentials() };
+    for (query, form) in [("&more=1", ""), ("", "more=1"), ("&more=1", "further=2")] {
+        let request = TestRequest::post(format!("/oauth/request_token?oauth_callback=oob{query}")).form(form);
+        let response = send(user.server, &request, &request.oauth1_header(&key, &user.server.url));
+        assert_eq!(response.status, 200, "{query} {form}: {}", response.text());
+    }
+}
+
+#[test]
 fn signature_for_the_public_address_is_accepted() {
     let server = TestServer::start(&["--set", PUBLIC]);
     let user = server.new_user("signer");

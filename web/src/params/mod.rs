@@ -8,7 +8,7 @@ use schema::{Parameter, ParameterLocation, RawParam, ReadingRules, ValueKind};
 use serde_json::Value;
 use view::{FieldSelection, ObjectKind};
 
-use crate::endpoint::{Endpoint, ErrorFormat, ExpansionNames, FieldNames};
+use crate::endpoint::{BodySpec, Endpoint, ErrorFormat, ExpansionNames, FieldNames};
 use invalid_parameters::{
     duplicate_parameter, empty_parameter, empty_text_parameter, invalid_value, malformed_parameter, render_violation,
     unknown_parameter,
@@ -95,11 +95,12 @@ impl ParamReader {
             return;
         }
         let Some((param, name_used)) = find_declared(self.endpoint, location, name) else {
-            // Credentials are checked by the authenticator, pages ignore unknown parameters (RFC 6749 §3.1), and the
-            // router yields declared path parameters only.
+            // Credentials are checked by the authenticator, pages and operations that issue tokens ignore unknown
+            // parameters (RFC 6749 §3.1, §3.2), and the router yields declared path parameters only.
             let is_ignored = location == ParameterLocation::Path
                 || name.starts_with("oauth_")
-                || self.endpoint.error_format == ErrorFormat::Page;
+                || self.endpoint.error_format == ErrorFormat::Page
+                || self.endpoint.permit.open && matches!(self.endpoint.body, BodySpec::Form(_));
             if !is_ignored {
                 self.invalid.push(unknown_parameter(self.endpoint, name, &raw));
             }

@@ -76,7 +76,7 @@ impl ServerState {
         let handler = endpoint
             .handler
             .ok_or_else(|| Refusal::NotImplemented { operation: format!("{} {}", endpoint.method, facts.template) })?;
-        let params = parse_params(endpoint, path, &head)?;
+        let params = self.verify_signature_first(endpoint, &auth, parse_params(endpoint, path, &head)).await?;
         if pending.is_unread(endpoint) {
             self.collect_body(endpoint, &mut pending, &head).await?;
         }
@@ -86,7 +86,8 @@ impl ServerState {
         if let Some(reply) = self.inject_fault(&request, &auth, &head, trace).await? {
             return Ok(reply);
         }
-        let body = body::parse_body(endpoint, content_type, &bytes, path_vocabulary.unwrap_or(Vocabulary::Post))?;
+        let body = body::parse_body(endpoint, content_type, &bytes, path_vocabulary.unwrap_or(Vocabulary::Post));
+        let body = self.verify_signature_first(endpoint, &auth, body).await?;
         let is_for_program = may_answer_a_program(endpoint, &head);
         let vocabulary_hints = find_vocabulary_hints(endpoint, &head, path_vocabulary, &params, &body);
         let call = RequestContext {
@@ -275,6 +276,20 @@ impl ServerState {
         }
         check_permission(endpoint, &caller)?;
         Ok(Some(caller))
+    }
+
+    /// Refuses invalid parameters. An operation that checks credentials itself has not verified the signature yet, whose
+    /// refusal takes precedence (contract core §2.2).
+    async fn verify_signature_first<T>(
+        &self,
+        endpoint: &Endpoint,
+        auth: &AuthRequest,
+        parsed: Result<T, Refusal>,
+    ) -> Result<T, Error> {
+        if parsed.is_err() && endpoint.permit.open && endpoint.error_format == ErrorFormat::Legacy {
+            self.authenticator.verify_signed_request(auth).await?;
+        }
+        Ok(parsed?)
     }
 
     /// Counts the call, whatever its outcome, and returns its subject. A call that only an ads account limits is
