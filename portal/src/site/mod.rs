@@ -34,7 +34,6 @@ use base::{Error, Fault, Refusal};
 use web::endpoint::HandlerFuture;
 use web::page_context;
 use web::reply::HttpReply;
-use web::request_context::RequestContext;
 
 /// Why a handler ends early.
 #[derive(Debug)]
@@ -86,11 +85,10 @@ pub fn redirect_to(path: &str) -> HttpReply {
     HttpReply::empty(303).location(forms::local_path(path).unwrap_or(page_context::DEFAULT_PATH))
 }
 
-/// Redirects to an app: with 303 after a form (RFC 9700 §4.12), so that no browser sends the form on; otherwise with 302
-/// (contract core §2.3).
-pub(crate) fn redirect_to_app(call: &RequestContext, url: &str) -> HttpReply {
-    let reply = HttpReply::redirect(url);
-    if call.head().method == http::Method::POST { reply.status(303) } else { reply }
+/// Redirects to an app with 302 (contract core §2.3, §2.5). As after a 303, browsers do not send a form on; the forms that
+/// lead to apps contain no password (RFC 9700 §4.12).
+pub(crate) fn redirect_to_app(url: &str) -> HttpReply {
+    HttpReply::redirect(url)
 }
 
 #[cfg(test)]

@@ -109,7 +109,7 @@ async fn approve(
     let (text, by) = (token.to_owned(), person.audit_actor(visit));
     let approved = call.write(move |tx| oauth1_flow::approve(tx, &text, &by));
     match approved.await? {
-        Ok(OAuth1Approval::Redirect(to)) => Ok(redirect_to_app(call, &to)),
+        Ok(OAuth1Approval::Redirect(to)) => Ok(redirect_to_app(&to)),
         Ok(OAuth1Approval::Pin(pin)) => {
             let page = PinPage { frame: visit.page_frame(call), app: load_app_summary(call, &pending.app).await?, pin };
             Ok(visit.render_page(call, &page)?)
@@ -127,7 +127,7 @@ async fn deny(
     let (text, by) = (token.to_owned(), visit.audit_actor());
     let denied = call.write(move |tx| oauth1_flow::deny(tx, &text, &by));
     match denied.await? {
-        Ok(Some(to)) => Ok(redirect_to_app(call, &to)),
+        Ok(Some(to)) => Ok(redirect_to_app(&to)),
         Ok(None) => {
             let page = AuthorizationDeniedPage {
                 frame: visit.page_frame(call),

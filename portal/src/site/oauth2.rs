@@ -83,11 +83,11 @@ pub(crate) fn submit_decision(call: RequestContext) -> HandlerFuture {
         match (decision.as_str(), &visit.person) {
             ("allow", Some(_)) => {
                 let approve = move |tx: &mut store::Tx<'_>| oauth2_flow::approve(tx, &rules, &found, &by);
-                Ok(redirect_to_app(&call, &call.write(approve).await?))
+                Ok(redirect_to_app(&call.write(approve).await?))
             }
             ("deny", _) => {
                 let deny = move |tx: &mut store::Tx<'_>| oauth2_flow::deny(tx, &rules, &found, &by);
-                Ok(redirect_to_app(&call, &call.write(deny).await?))
+                Ok(redirect_to_app(&call.write(deny).await?))
             }
             _ => {
                 let text = "The form did not contain a decision.".to_owned();
@@ -107,7 +107,7 @@ async fn validate_request(
     let found = call.read(move |tx| oauth2_flow::validate_authorize_request(tx, &rules, &request)).await?;
     let reason = match found {
         Ok(found) => return Ok(found),
-        Err(AuthorizeRefusal::Redirect { to, .. }) => return Err(redirect_to_app(call, &to).into()),
+        Err(AuthorizeRefusal::Redirect { to, .. }) => return Err(redirect_to_app(&to).into()),
         Err(AuthorizeRefusal::Page(reason)) => reason,
     };
     let wrong = match reason {

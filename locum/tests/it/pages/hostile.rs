@@ -152,7 +152,7 @@ fn consent(server: &TestServer, browser: &mut Browser<'_>, app: &Value, callback
     is_inert(&page, "consent");
     let response = browser.submit(&page, "/i/oauth2/authorize", &[("decision", "allow")]);
     let to = response.header("location");
-    assert_eq!(response.status, 303, "{}", response.text());
+    assert_eq!(response.status, 302, "{}", response.text());
     assert_eq!(param(to, "state").as_deref(), Some("\"><script>"));
     assert!(!to.contains(['<', '"', '\r', '\n']) || to.starts_with(callback), "{to}");
     let oob = begin(server, app, "oob");

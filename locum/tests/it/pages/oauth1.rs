@@ -59,7 +59,7 @@ fn user_authorizes_and_revokes_an_oauth1_app() {
     let page = browser.get(address.clone());
     assert!(page.text().contains(text(&app, "name")));
     let response = browser.submit(&page, ACTION, &[("decision", "allow")]);
-    assert_eq!(response.status, 303, "{}", response.text());
+    assert_eq!(response.status, 302, "{}", response.text());
     let to = response.header("location");
     assert!(to.starts_with("https://client.example/cb?kept=1&oauth_token="), "{to}");
     let verifier = param(to, "oauth_verifier").unwrap();
@@ -124,7 +124,7 @@ fn oauth1_app_is_denied_without_signing_in() {
     let server = shared_server();
     let app = web_app(server);
     let mut browser = Browser::new(server);
-    for (callback, response) in [(CALLBACK, 303), ("oob", 200)] {
+    for (callback, response) in [(CALLBACK, 302), ("oob", 200)] {
         let pair = begin(server, &app, callback);
         let page = browser.get(format!("{ACTION}?oauth_token={}", pair.0));
         assert!(page.text().contains("name=\"password\""));
@@ -132,7 +132,7 @@ fn oauth1_app_is_denied_without_signing_in() {
         assert!(yes.header("location").starts_with(ACTION));
         let no = browser.submit(&page, ACTION, &[("decision", "deny")]);
         assert_eq!(no.status, response, "{}", no.text());
-        if response == 303 {
+        if response == 302 {
             let denied = param(no.header("location"), "denied");
             assert_eq!(denied.as_deref(), Some(pair.0.as_str()));
         }
@@ -149,7 +149,7 @@ fn user_denies_an_oauth1_app() {
     let page = browser.get(format!("{ACTION}?oauth_token={}", pair.0));
     let response = browser.submit(&page, ACTION, &[("decision", "deny")]);
     let to = format!("{CALLBACK}?denied={}", pair.0);
-    assert_eq!((response.status, response.header("location")), (303, to.as_str()));
+    assert_eq!((response.status, response.header("location")), (302, to.as_str()));
     assert_eq!(exchange(server, &app, &pair, "x").0, 401);
     let pair = begin(server, &app, "oob");
     let page = browser.get(format!("{ACTION}?oauth_token={}", pair.0));

@@ -64,7 +64,7 @@ fn whole_flow(kind: &str, mut browser: Browser<'_>) {
     let policy = page.header("content-security-policy");
     assert!(policy.contains("form-action 'self' https://client.example;"), "{policy}");
     let response = browser.submit(&page, ACTION, &[("decision", "allow")]);
-    assert_eq!(response.status, 303, "{}", response.text());
+    assert_eq!(response.status, 302, "{}", response.text());
     let to = response.header("location");
     assert!(to.starts_with(&format!("{CALLBACK}?")), "{to}");
     assert_eq!(param(to, "state").as_deref(), Some("a state & more"));

@@ -100,7 +100,7 @@ fn no_form_redirects_to_another_site() {
                 NAMES.iter().map(|name| ((*name).to_owned(), (*elsewhere).to_owned())).collect();
             fields.insert("csrf".to_owned(), csrf);
             fields.insert("decision".to_owned(), "deny".to_owned());
-            // `send` accepts no other redirect than 303.
+            // `send` accepts no other redirect within the site than 303.
             let response = browser.send(posted(&path, &fields));
             stays_here(&response, &format!("{path} with {elsewhere:?}"));
             let still = browser.get("/settings/account").status == 200;

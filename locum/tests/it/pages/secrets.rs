@@ -110,7 +110,7 @@ fn three_legged(canaries: &mut Canaries, server: &TestServer, browser: &mut Brow
         let page = browser.get(format!("/oauth/authorize?oauth_token={token}"));
         let response = browser.submit(&page, "/oauth/authorize", &[("decision", "allow")]);
         let verifier = match response.status {
-            303 => param(response.header("location"), "oauth_verifier").unwrap(),
+            302 => param(response.header("location"), "oauth_verifier").unwrap(),
             _ => super::oauth1::pin(&response.text()),
         };
         let request = TestRequest::post("/oauth/access_token").form(format!("oauth_verifier={verifier}"));
