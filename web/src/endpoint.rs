@@ -46,7 +46,8 @@ pub struct Endpoint {
     pub ads: Option<&'static ads_engine::AdsOperation>,
 }
 
-/// Windows per app (app-only) and per user (user context).
+/// Windows per app (app-only) and per user (user context). Day windows per app of an operation without app-only calls
+/// count the calls of all its users.
 #[derive(Clone, Copy, Debug)]
 pub struct EndpointLimits {
     pub app: &'static [RateWindow],
@@ -54,6 +55,8 @@ pub struct EndpointLimits {
     /// A window per app and user that other operations share.
     pub shared: Option<&'static SharedWindow>,
 }
+
+pub(crate) const DAY_SECONDS: u32 = 86_400;
 
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct SharedWindow {
@@ -88,7 +91,7 @@ pub const fn per_quarter_hour(calls: u32) -> RateWindow {
 }
 
 pub const fn per_day(calls: u32) -> RateWindow {
-    RateWindow { calls, seconds: 86_400 }
+    RateWindow { calls, seconds: DAY_SECONDS }
 }
 
 /// Comma-separated field names.
@@ -181,6 +184,13 @@ impl Endpoint {
 
     pub fn has_param(&self, name: &str) -> bool {
         self.parameters().any(|param| param.name.post == name)
+    }
+
+    /// The windows in which an app's calls are counted over all its users, in addition to the windows of each user.
+    pub(crate) fn windows_over_users(&self) -> &'static [RateWindow] {
+        let windows = self.limits.app;
+        let is_daily = windows.iter().all(|window| window.seconds == DAY_SECONDS);
+        if is_daily && !self.permit.open && !self.permit.app { windows } else { &[] }
     }
 
     /// Accepts the credentials that the contract's letters name, with these scopes.

@@ -30,7 +30,7 @@ impl RateLimitStatus {
 
     /// Seconds until the exhausted window resets, at least one; none if no window is exhausted.
     pub fn retry_after_seconds(&self) -> Option<i64> {
-        let windows = [self.common, self.day].into_iter().flatten();
+        let windows = [self.common, self.day, self.app_day].into_iter().flatten();
         let spent = windows.filter(|figures| figures.remaining == 0);
         let reset = spent.map(|figures| figures.reset).max()?;
         Some((reset - wall_time().ms().div_euclid(1000)).max(1))
@@ -49,6 +49,9 @@ impl RateLimitStatus {
             Some(figures) if self.is_user_limit => insert([USER_LIMIT, USER_REMAINING, USER_RESET], figures),
             Some(figures) => insert([APP_LIMIT, APP_REMAINING, APP_RESET], figures),
             None => {}
+        }
+        if let Some(figures) = self.app_day {
+            insert([APP_LIMIT, APP_REMAINING, APP_RESET], figures);
         }
     }
 }

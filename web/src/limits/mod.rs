@@ -20,14 +20,13 @@ use redis_windows::RedisWindows;
 use shared::{SharedWindows, WindowStore};
 use store::Store;
 
-use crate::endpoint::{Endpoint, RateWindow, SharedWindow};
+use crate::endpoint::{DAY_SECONDS, Endpoint, RateWindow, SharedWindow};
 pub use mode::RateLimitMode;
 
 const SHARDS: usize = 64;
 /// Windows of an operation per subject, at most.
 const MAX_WINDOWS: usize = 3;
 const QUARTER_HOUR_SECONDS: u32 = 900;
-const DAY_SECONDS: u32 = 86_400;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RateLimitSubject {
@@ -64,6 +63,17 @@ pub struct RateLimitStatus {
     pub common: Option<WindowStatus>,
     pub day: Option<WindowStatus>,
     pub is_user_limit: bool,
+    /// Of the app over all its users.
+    pub app_day: Option<WindowStatus>,
+}
+
+impl RateLimitStatus {
+    /// Of a user's call that was counted for the app as well.
+    #[must_use]
+    pub fn with_app(self, app: Self) -> Self {
+        let common = if app.allowed { self.common } else { app.common };
+        Self { allowed: self.allowed && app.allowed, common, app_day: app.day, ..self }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -424,7 +434,7 @@ impl RateLimiter {
         let common = pick(QUARTER_HOUR_SECONDS).or_else(|| all.clone().next().map(|(_, figures)| figures));
         // A refused client must wait for the exhausted window.
         let shown = if allowed { common } else { used_up.or(common) };
-        RateLimitStatus { allowed, common: shown, day: pick(DAY_SECONDS), is_user_limit }
+        RateLimitStatus { allowed, common: shown, day: pick(DAY_SECONDS), is_user_limit, app_day: None }
     }
 
     fn allowed_calls(&self, window: RateWindow) -> u32 {

@@ -198,6 +198,7 @@ fn exhausted_rate_limit(status: Option<RateLimitStatus>, reset_seconds: u32) -> 
         common: Some(WindowStatus { limit, remaining: 0, reset }),
         day: None,
         is_user_limit: status.is_some_and(|status| status.is_user_limit),
+        app_day: None,
     }
 }
 

@@ -329,7 +329,8 @@ impl ServerState {
         let status = if is_exempt || is_limited_by_account(endpoint) {
             self.limiter.peek(subject, operation, quota, wall_time())
         } else {
-            self.limiter.charge(subject, operation, quota, wall_time()).await
+            let status = self.limiter.charge(subject, operation, quota, wall_time()).await;
+            self.count_for_app(endpoint, operation, subject, status).await
         };
         trace.rate_limit = Some(status);
         if status.allowed {
@@ -337,6 +338,21 @@ impl ServerState {
         }
         self.metrics.limited.inc();
         Err(Refusal::RateLimited)
+    }
+
+    /// Counts a user's call for the app too, if the app has a limit over all its users.
+    async fn count_for_app(
+        &self,
+        endpoint: &Endpoint,
+        operation: usize,
+        subject: RateLimitSubject,
+        status: RateLimitStatus,
+    ) -> RateLimitStatus {
+        let windows = endpoint.windows_over_users();
+        let (RateLimitSubject::User(app, _), true, false) = (subject, status.allowed, windows.is_empty()) else {
+            return status;
+        };
+        status.with_app(self.limiter.charge(RateLimitSubject::App(app), operation, windows, wall_time()).await)
     }
 
     /// The limits shown before the caller is known.

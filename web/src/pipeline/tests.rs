@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 use super::{ApiServer, ServerConfig};
 use crate::endpoint::{
-    BodySpec as Shape, Endpoint, ErrorFormat, HandlerFuture, Kind, Parameter, RateWindow, SharedWindow,
+    BodySpec as Shape, Endpoint, ErrorFormat, HandlerFuture, Kind, Parameter, RateWindow, SharedWindow, per_day,
     per_quarter_hour,
 };
 use crate::limits::RateLimitMode;
@@ -53,6 +53,10 @@ static TABLE: &[&[Endpoint]] = &[&[
         .permit("12", READ)
         .limits(&[], &[per_quarter_hour(50)])
         .share_limit(&TWO)
+        .handler(echo),
+    Endpoint::new("announce", "POST", "/2/announce")
+        .permit("12", READ)
+        .limits(&[per_day(2)], &[per_quarter_hour(50)])
         .handler(echo),
     Endpoint::new("unbuilt", "GET", "/2/unbuilt").permit("A", Scopes::NONE),
     Endpoint { permit: base::Permit::OPEN, ..Endpoint::new("open", "GET", "/1.1/open") }
@@ -138,7 +142,11 @@ impl World {
     }
 
     async fn token(&self, scopes: Scopes) -> Secret {
-        let (app, user) = (self.app, self.user);
+        self.token_of(self.user, scopes).await
+    }
+
+    async fn token_of(&self, user: UserId, scopes: Scopes) -> Secret {
+        let app = self.app;
         let work = move |tx: &mut store::Tx<'_>| network::tokens::mint_oauth2(tx, app, user, scopes, Some(7_200_000));
         self.store.write(work).await.unwrap()
     }
@@ -296,6 +304,25 @@ fn operations_that_share_a_window_are_counted_together() {
             let reset: i64 = got.header("x-rate-limit-reset").parse().unwrap();
             assert!(reset > later, "{reset}");
         }
+    });
+}
+
+#[test]
+fn day_limit_of_an_app_counts_all_its_users() {
+    runs(async {
+        let world = World::open(|_| {}).await;
+        let new = NewUser { username: "bob".to_owned(), ..NewUser::default() };
+        let bob = world.store.write(move |tx| network::users::create(tx, &new)).await.unwrap().id;
+        let (ada, bob) = (world.token(READ).await, world.token_of(bob, READ).await);
+        for (token, left) in [(&ada, "1"), (&bob, "0")] {
+            let got = world.send("POST", "/2/announce", token.expose_secret(), &[], "").await;
+            assert_eq!((got.status, got.header("x-rate-limit-remaining")), (200, "49"));
+            assert_eq!(got.header("x-app-limit-24hour-limit"), "2");
+            assert_eq!(got.header("x-app-limit-24hour-remaining"), left);
+        }
+        let got = world.send("POST", "/2/announce", ada.expose_secret(), &[], "").await;
+        assert_eq!((got.status, got.header("x-rate-limit-limit")), (429, "2"));
+        assert!(got.header("retry-after").parse::<u64>().unwrap() > 80_000);
     });
 }
 
