@@ -6,9 +6,9 @@ use ads::resources::accounts::ACCOUNT;
 use ads_engine::engine::ensure_valid_params;
 use ads_engine::field_kind::format_time;
 use ads_engine::listing::{cursor_scope, parse_cursor};
-use ads_engine::{AccountContext, IdFormat, OperationOutput, ParsedParams, cursor};
-use base::refusal::{AdsProblem, ProblemLocation as Where};
-use base::{Error, Fault, Time};
+use ads_engine::{AccountContext, AdsRole, IdFormat, OperationOutput, ParsedParams, cursor};
+use base::refusal::{AdsProblem, AdsRefusal, ProblemLocation as Where};
+use base::{Error, Fault, Refusal, Time};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::Value;
@@ -93,13 +93,12 @@ pub(super) fn list(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> R
     let mut found = if params.has("job_ids") {
         let mut all = Vec::new();
         for id in params.ints("job_ids") {
-            let job = ledger::find_job(ctx.tx, id)?;
-            all.extend(job.filter(|job| job.account_id == account && job.id < below));
+            all.extend(find_visible_job(ctx, id)?.filter(|job| job.id < below));
         }
         all.sort_by_key(|job: &AnalyticsJob| std::cmp::Reverse(job.id));
         all
     } else {
-        ledger::list_jobs(ctx.tx, account, below, count + 1)?
+        list_visible_jobs(ctx, below, count + 1)?
     };
     let count = usize::try_from(count).unwrap_or(1);
     let has_more = found.len() > count;
@@ -120,11 +119,36 @@ pub(super) fn list(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> R
 
 pub(super) fn cancel(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(params)?;
+/// A job of the account whose figures the caller may see.
+fn find_visible_job(ctx: &mut AccountContext<'_, '_>, id: i64) -> Result<Option<AnalyticsJob>, Error> {
+    let job = ledger::find_job(ctx.tx, id)?;
+    let account = ctx.account()?;
+    Ok(job.filter(|job| job.account_id == account.record.id && is_visible_to(job, account.role)))
+}
+
+/// The newest such jobs with lower ids.
+fn list_visible_jobs(ctx: &mut AccountContext<'_, '_>, mut below: i64, count: i64) -> Result<Vec<AnalyticsJob>, Error> {
+    let (account, role) = (ctx.account_id()?, ctx.account()?.role);
+    let limit = usize::try_from(count).unwrap_or(1);
+    let mut visible = Vec::new();
+    loop {
+        let jobs = ledger::list_jobs(ctx.tx, account, below, count)?;
+        let is_last = jobs.len() < limit;
+        below = jobs.last().map_or(below, |job| job.id);
+        visible.extend(jobs.into_iter().filter(|job| is_visible_to(job, role)));
+        if is_last || visible.len() >= limit {
+            return Ok(visible);
+        }
+    }
+}
+
+fn is_visible_to(job: &AnalyticsJob, role: AdsRole) -> bool {
+    StatsQuery::from_job(job.account_id, &job.request).is_visible_to(role)
+}
+
     let id = params.int("job_id").unwrap_or(-1);
-    let account = ctx.account_id()?;
-    let job = ledger::find_job(ctx.tx, id)?.filter(|job| job.account_id == account);
     let written = IdFormat::Long.format(id.max(0));
-    let Some(mut job) = job else {
+    let Some(mut job) = find_visible_job(ctx, id)? else {
         let message = format!("The job {written} was not found");
         let problem = AdsProblem::invalid_parameter("job_id", written, message);
         return Err(problem.with_code("NOT_FOUND").into());

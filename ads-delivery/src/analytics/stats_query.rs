@@ -101,7 +101,13 @@ impl StatsQuery {
         };
         ask.check_metric_groups()?;
         ask.check_segmentation(&AccountTimeZone::from_name(ctx.account()?.record.text("timezone")))?;
-        if ctx.account()?.role == AdsRole::Analyst && (ask.kind != "ACCOUNT" || ask.groups != ["ENGAGEMENT"]) {
+        let country = ask.country.as_deref().filter(|_| ask.segments.as_deref() == Some("METROS"));
+        // A country may be given by its two letters.
+        let is_code = |text: &str| gazetteer().find_country(&text.to_ascii_uppercase()).is_some();
+        if let Some(id) = country.filter(|country| !is_code(country)) {
+            find_country(ctx, "country", id)?;
+        }
+        if !ask.is_visible_to(ctx.account()?.role) {
             let message = "This role sees the engagement of the account only";
             return Err(AdsProblem::new("ACTION_NOT_ALLOWED", message).into());
         }
@@ -110,6 +116,11 @@ impl StatsQuery {
     }
 
     fn check_metric_groups(&self) -> Result<(), Error> {
+    /// Whether a role may see these statistics (contract ads §1.9).
+    pub(super) fn is_visible_to(&self, role: AdsRole) -> bool {
+        role != AdsRole::Analyst || self.kind == "ACCOUNT" && self.groups == ["ENGAGEMENT"]
+    }
+
         let has = |name: &str| self.groups.iter().any(|group| group == name);
         if has("MOBILE_CONVERSION") && self.groups.len() > 1 {
             let message = "MOBILE_CONVERSION is asked for alone";

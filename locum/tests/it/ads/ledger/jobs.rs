@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::market;
-use crate::ads::{Advertiser, is};
+use crate::ads::{Advertiser, is, send, with_overrides};
 use crate::harness::TestRequest;
 
 #[test]
@@ -58,4 +58,41 @@ fn stats_jobs_are_queued_cancelled_and_limited() {
     assert_eq!(page["next_cursor"], Value::Null);
     let unknown = market().send(TestRequest::get("/ads-files/nothing"));
     assert_eq!(unknown.status, 404);
+}
+
+#[test]
+fn analyst_sees_and_cancels_the_jobs_that_an_analyst_may_request_only() {
+    let ads = Advertiser::on(market());
+    let defaults = [
+        ("entity", "ACCOUNT"),
+        ("entity_ids", ads.account.as_str()),
+        ("start_time", "2026-03-01T08:00:00Z"),
+        ("end_time", "2026-03-02T08:00:00Z"),
+        ("granularity", "TOTAL"),
+        ("metric_groups", "ENGAGEMENT"),
+        ("placement", "ALL_ON_TWITTER"),
+    ];
+    let campaign = ads.campaign();
+    let job = |more: &[(&str, &str)]| {
+        let created = ads.beside("POST", "jobs/A", &with_overrides(&defaults, more)).assert_status(200);
+        created["data"]["id_str"].as_str().unwrap().to_owned()
+    };
+    let open = job(&[]);
+    let secret = job(&[("entity", "CAMPAIGN"), ("entity_ids", &campaign), ("metric_groups", "BILLING")]);
+    let also_secret = job(&[("entity", "CAMPAIGN"), ("entity_ids", &campaign)]);
+    let analyst = market().new_user("analyst");
+    let role = ["ads", "account", "role", &ads.account, &analyst.username, "ANALYST"];
+    market().run_cli(&role).assert_success();
+    let path = format!("/12/stats/jobs/accounts/{}", ads.account);
+    let by_id = format!("{open},{secret}");
+    for params in [&[][..], &[("count", "1")], &[("job_ids", &by_id)]] {
+        let page = send(&analyst, "GET", &path, params).assert_status(200);
+        let found: Vec<&Value> = page["data"].as_array().unwrap().iter().map(|job| &job["id_str"]).collect();
+        assert_eq!((found, &page["next_cursor"]), (vec![&json!(open)], &Value::Null), "{params:?}");
+    }
+    for id in [&secret, &also_secret] {
+        is(&send(&analyst, "DELETE", &format!("{path}/{id}"), &[]), 404, "NOT_FOUND", "job_id");
+    }
+    let all = ads.beside("GET", "jobs/A", &[]).assert_status(200);
+    assert!(all["data"].as_array().unwrap().iter().all(|job| job["status"] != "CANCELLED"), "{all}");
 }
