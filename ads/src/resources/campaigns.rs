@@ -14,7 +14,7 @@ use store::records;
 use crate::budget;
 use crate::resources::bidding_rules::validate_amount;
 use crate::resources::funding_instruments::{self, FUNDING_INSTRUMENT};
-use crate::resources::line_items::LINE_ITEM;
+use crate::resources::line_items::{LINE_ITEM, campaign_limits};
 use crate::resources::servability;
 
 /// Line items paid by one funding instrument.
@@ -60,6 +60,7 @@ pub static CAMPAIGN: Resource = Resource {
         ValidationRule::InContext(validate_budgets),
         ValidationRule::InContext(enforce_campaign_limit),
     ],
+        ValidationRule::InContext(validate_line_item_limits),
     history_name: "CAMPAIGN",
     compute_fields: Some(computed_fields),
     ..Resource::DEFAULT
@@ -238,6 +239,23 @@ pub fn validate_budgets_cover_spend(
 
 /// Updates a campaign's summary of its line items after one of them changed.
 pub fn update_campaign_summary(ctx: &mut AccountContext<'_, '_>, id: i64) -> Result<(), Error> {
+/// Its line items keep to the limits that a campaign sets (contract ads §4.5).
+fn validate_line_item_limits(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+    let limits = ["budget_optimization", DAILY_BUDGET, TOTAL_BUDGET];
+    if change.verb != ResourceVerb::Update || !limits.into_iter().any(|name| change.changes_field(name)) {
+        return Ok(());
+    }
+    for item in ctx.list_records(&LINE_ITEM, "campaign_id", change.record.id)? {
+        let mut violations = campaign_limits::violations(&item, &change.record);
+        let violation = violations.find(|(_, limit, _)| !item.deleted && change.changes_field(limit));
+        if let Some((name, limit, _)) = violation {
+            let message = format!("The {name} of the line item {} does not allow this", item.formatted_id());
+            return Err(AdsProblem::invalid_attribute(limit, message).into());
+        }
+    }
+    Ok(())
+}
+
     let Some(mut campaign) = ctx.find_record(&CAMPAIGN, id)? else {
         return Ok(());
     };

@@ -1,5 +1,7 @@
 //! Line items: what a campaign shows, to whom, when, and at what price.
 
+mod advertiser;
+pub mod campaign_limits;
 pub mod objectives;
 
 use std::collections::{HashMap, HashSet};
@@ -14,7 +16,6 @@ use serde_json::{Value, json};
 use store::records;
 
 use crate::resources::account_apps;
-use crate::resources::bidding_rules::{validate_amount, validate_bid};
 use crate::resources::campaigns::{self, CAMPAIGN, validate_daily_below_total, validate_status_transition};
 use crate::resources::categories::expand_business_categories;
 use crate::resources::funding_instruments::FUNDING_INSTRUMENT;
@@ -107,7 +108,9 @@ pub static LINE_ITEM: Resource = Resource {
         ValidationRule::OnRecord(validate_objective_fields),
         ValidationRule::OnRecord(objectives::validate_placements),
         ValidationRule::OnRecord(validate_frequency_cap),
-        ValidationRule::OnReference("campaign_id", validate_campaign_limits),
+        ValidationRule::OnRecord(advertiser::validate_categories),
+        ValidationRule::OnRecord(advertiser::validate_domain),
+        ValidationRule::OnReference("campaign_id", campaign_limits::validate_change),
         ValidationRule::InContext(validate_advertiser_user),
         ValidationRule::InContext(fill_defaults),
         ValidationRule::InContext(validate_siblings),
@@ -213,33 +216,6 @@ fn validate_frequency_cap(change: &RecordChange) -> Result<(), AdsProblem> {
             "INCLUSIVE_PARAMETERS",
             "frequency_cap needs duration_in_days",
         ));
-    }
-    Ok(())
-}
-
-fn validate_campaign_limits(change: &RecordChange, campaign: &AdsRecord) -> Result<(), AdsProblem> {
-    let record = &change.record;
-    let shares = campaign.text("budget_optimization") != "LINE_ITEM";
-    let currency = campaign.text("currency");
-    for name in [DAILY_BUDGET, TOTAL_BUDGET] {
-        if shares && record.get(name).is_some() {
-            let message = "The budget is set on the campaign";
-            return Err(AdsProblem::invalid_attribute(name, message));
-        }
-        validate_amount(name, record.int(name), currency)?;
-    }
-    validate_bid(BID_AMOUNT, record.int(BID_AMOUNT), currency)?;
-    let above = |name: &'static str, of: &AdsRecord, than: &str| {
-        let amount = record.int(name).unwrap_or(0);
-        of.int(than).is_some_and(|most| amount > most)
-    };
-    if above(TOTAL_BUDGET, campaign, TOTAL_BUDGET) {
-        let message = "The total budget must not be above the campaign's";
-        return Err(AdsProblem::invalid_attribute(TOTAL_BUDGET, message));
-    }
-    if above(BID_AMOUNT, campaign, DAILY_BUDGET) || above(BID_AMOUNT, campaign, TOTAL_BUDGET) {
-        let message = "The bid must not be above the campaign's budget";
-        return Err(AdsProblem::invalid_attribute(BID_AMOUNT, message));
     }
     Ok(())
 }

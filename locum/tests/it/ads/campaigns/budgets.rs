@@ -118,3 +118,27 @@ fn bid_is_bounded_by_the_budget_and_by_the_currency() {
         assert_eq!(response.status == 200, fits, "{amount}: {}", response.text());
     }
 }
+
+#[test]
+fn campaign_keeps_to_what_its_line_items_have() {
+    let ads = Advertiser::new();
+    let shared_one = new_campaign(&ads, &[(DAILY, "5000000"), (TOTAL, "9000000")]);
+    let own_one = new_campaign(&ads, &[(LEVEL, "LINE_ITEM"), (TOTAL, "9000000")]);
+    let item = |campaign: &str, more: &[(&str, &str)]| {
+        create_line_item(&ads, campaign, more).assert_status(200)["data"]["id"].as_str().unwrap().to_owned()
+    };
+    let change = |id: &str, name: &str, value: &str| ads.send("PUT", &format!("/campaigns/{id}"), &[(name, value)]);
+    let bidder = item(&shared_one, &[(BID, "1000000")]);
+    is(&change(&shared_one, DAILY, "500000"), 400, "INVALID", DAILY);
+    change(&shared_one, DAILY, "1000000").assert_status(200);
+    let budgeted = item(&own_one, &[(TOTAL, "2000000"), (BID, "10000")]);
+    is(&change(&own_one, TOTAL, "1000000"), 400, "INVALID", TOTAL);
+    let shared = [(LEVEL, "CAMPAIGN"), (DAILY, "5000000")];
+    is(&ads.send("PUT", &format!("/campaigns/{own_one}"), &shared), 400, "INVALID", LEVEL);
+    // What was deleted is no obstacle.
+    for id in [&bidder, &budgeted] {
+        ads.send("DELETE", &format!("/line_items/{id}"), &[]).assert_status(200);
+    }
+    change(&shared_one, DAILY, "500000").assert_status(200);
+    ads.send("PUT", &format!("/campaigns/{own_one}"), &shared).assert_status(200);
+}
