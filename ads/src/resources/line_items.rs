@@ -154,7 +154,13 @@ pub const PLACEMENTS: &[&str] = &[
 ];
 
 fn validate_time_range(change: &RecordChange) -> Result<(), AdsProblem> {
-    let record = &change.record;
+    if change.changes_field("start_time") || change.changes_field("end_time") {
+        return require_end_after_start(&change.record);
+    }
+    Ok(())
+}
+
+fn require_end_after_start(record: &AdsRecord) -> Result<(), AdsProblem> {
     match (record.int("start_time"), record.int("end_time")) {
         (Some(start), Some(end)) if end <= start => {
             let message = "The end time must be after the start time";
@@ -278,6 +284,7 @@ fn fill_defaults(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) ->
     if record.get("start_time").is_none() {
         record.set("start_time", now.ms() / 1000 * 1000);
     }
+        require_end_after_start(record)?;
     if change.verb == ResourceVerb::Create && objectives::needs_keywords(record) {
         record.set("lacks_keywords", 1);
     }

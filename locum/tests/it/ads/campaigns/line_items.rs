@@ -120,6 +120,9 @@ fn placements_times_and_frequency_caps_of_a_line_item_are_validated() {
         (&[("start_time", "2026-02-01"), ("end_time", "2026-02-01")], "INVALID", "end_time"),
         (&[("frequency_cap", "1")], "INCLUSIVE_PARAMETERS", "duration_in_days"),
         (&[("frequency_cap", "1"), ("duration_in_days", "8")], "INVALID_PARAMETER", "duration_in_days"),
+        // It starts now if it does not say when.
+        (&[("start_time", ""), ("end_time", "2026-02-01")], "INVALID", "end_time"),
+        (&[("advertiser_domain", "x y")], "INVALID_PARAMETER", "advertiser_domain"),
         (
             &[("objective", "WEBSITE_CLICKS"), ("frequency_cap", "1"), ("duration_in_days", "7")],
             "INVALID",
