@@ -236,10 +236,10 @@ pub(super) fn find_items_without_creatives(
                 None => popular_organic_posts(ctx)?,
             };
             let known = posts.insert(known);
-            let fits = known.iter().filter(|post| suits_line_item(post, item));
-            for post in fits.map(|post| post.id.get()).collect::<Vec<_>>() {
-                if may_promote(ctx, item, post)? {
-                    all.push(recommend_first_creative(branch, item, post));
+            for post in known.iter() {
+                let id = post.id.get();
+                if suits_line_item(ctx.tx, post, item)? && may_promote(ctx, item, id)? {
+                    all.push(recommend_first_creative(branch, item, id));
                     break;
                 }
             }

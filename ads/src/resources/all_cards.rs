@@ -5,8 +5,9 @@ use ads_engine::{
     AccountContext, AdsRecord, CardUriText, CustomOperation, FieldSpec, IdFormat, Kind, OperationData, OperationOutput,
     ParsedParams, RecordView, RequiredRole, Resource, WITH_DELETED, parse_record_id,
 };
-use base::Error;
 use base::refusal::AdsProblem;
+use base::{Error, Fault};
+use store::Tx;
 use store::records::{self, RecordListing, RecordOrder};
 
 use crate::resources::cards::CARD;
@@ -32,6 +33,18 @@ pub static OPERATIONS: &[CustomOperation] = &[
         .requires_role(RequiredRole::CreativeReader)
         .params(&[FieldSpec::text("card_id", 1, 64).required(), WITH_DELETED]),
 ];
+
+/// The type of the card that a post shows, of whatever account; empty if there is none, or it was deleted.
+pub fn find_card_type(tx: &mut Tx<'_>, uri: &str) -> Result<String, Fault> {
+    let number = uri.strip_prefix("card://").and_then(|number| number.parse().ok());
+    let found = number.map_or(Ok(None), |number| store::ads::cards::find_by_number(tx, number))?;
+    let Some((kind, row)) = found else {
+        return Ok(String::new());
+    };
+    let mut resources = std::iter::once(&CARD).chain(short_id_cards());
+    let card = resources.find(|resource| resource.name == kind).map(|resource| AdsRecord::from_stored(resource, &row));
+    Ok(card.transpose()?.map(|card| card.text("card_type").to_owned()).unwrap_or_default())
+}
 
 /// Cards in the order requested; missing ones are omitted.
 fn list_cards_by_uri(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {

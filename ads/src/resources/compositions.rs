@@ -13,7 +13,7 @@ use serde_json::Value;
 use store::posts::{Post, PostState};
 use store::records::RecordVisibility;
 
-use crate::resources::all_cards::short_id_cards;
+use crate::resources::all_cards::{find_card_type, short_id_cards};
 use crate::resources::cards::CARD;
 use crate::resources::promoted_posts::ContentTraits;
 use crate::resources::{media_library, promotable_users};
@@ -94,13 +94,17 @@ pub fn reply_settings(word: &str) -> &'static str {
 }
 
 /// Whether the content of a composition suits a line item's objective.
-pub fn suits_line_item(composition: &AdsRecord, item: &AdsRecord) -> bool {
+pub fn suits_line_item(
+    ctx: &mut AccountContext<'_, '_>,
+    composition: &AdsRecord,
+    item: &AdsRecord,
+) -> Result<bool, Error> {
     let shows = ContentTraits {
-        links: !extract_entities(composition.text("text")).urls.is_empty(),
-        card: composition.get("card_uri").is_some(),
+        links: extract_entities(composition.text("text")).urls.len(),
+        card_type: &find_card_type(ctx.tx, composition.text("card_uri"))?,
         media_keys: &composition.texts("media_keys"),
     };
-    shows.suits_line_item(item)
+    Ok(shows.suits_objective(item.text("objective")))
 }
 
 pub fn validate_composition(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {

@@ -7,6 +7,7 @@ use ads_engine::{
 };
 use base::refusal::AdsProblem;
 use base::{Error, Fault, PostId, VocabularyWord};
+use serde_json::Value;
 use store::Tx;
 use store::posts::{self, Post, PostState};
 
@@ -15,7 +16,7 @@ use crate::resources::line_items::{
     CREATIVE_STATUS, LINE_ITEM, find_same_creative, recount_creatives, require_product_type,
 };
 use crate::resources::promotable_users;
-use crate::resources::{account_posts, compositions};
+use crate::resources::{account_posts, all_cards, compositions};
 
 pub static PROMOTED_POST: Resource = Resource {
     name: "promoted_post",
@@ -33,6 +34,7 @@ pub static PROMOTED_POST: Resource = Resource {
         ListFilter::ids("line_item_ids", "line_item_id", &LINE_ITEM),
         ListFilter::ids("promoted_post_ids", "id", &PROMOTED_POST).legacy_name("promoted_tweet_ids"),
     ],
+    constant_sorts: &["paused"],
     verbs: &[ResourceVerb::List, ResourceVerb::Get, ResourceVerb::Delete],
     rate_class: AdsRateClass::High,
     history_name: "PROMOTED_POST",
@@ -95,7 +97,7 @@ pub fn require_promotable(
         post_problem(id, "INVALID_TWEET", why)
     };
     if let Some(tried) = account_posts::find_sandbox_post(ctx, id.get())? {
-        if !compositions::suits_line_item(&tried, item) {
+        if !compositions::suits_line_item(ctx, &tried, item)? {
             return Err(unsuited());
         }
         let (post, by_repost) = (id, false);
@@ -115,7 +117,7 @@ pub fn require_promotable(
     if !open || for_some {
         return Err(post_problem(id, "INVALID_TWEET", "is not public"));
     }
-    if !suits_line_item(&post, item) {
+    if !suits_line_item(ctx.tx, &post, item)? {
         return Err(unsuited());
     }
     Ok(PromotablePost { post: post.id, via_repost: promotable.text("promotable_user_type") != "FULL" })
@@ -177,33 +179,79 @@ fn post_problem(id: PostId, code: &'static str, why: &str) -> Error {
     AdsProblem::invalid_parameter("post_ids", id, message).with_code(code).into()
 }
 
-/// Whether a post's content suits a line item's objective (contract ads §4.5).
-pub fn suits_line_item(post: &Post, item: &AdsRecord) -> bool {
+/// Whether a post's content suits a line item's objective.
+pub fn suits_line_item(tx: &mut Tx<'_>, post: &Post, item: &AdsRecord) -> Result<bool, Fault> {
+    let entities: Value = serde_json::from_str(&post.entities).unwrap_or_default();
     let shows = ContentTraits {
-        links: post.entities.contains("\"urls\""),
-        card: !post.card_uri.is_empty(),
+        links: entities.get("urls").and_then(Value::as_array).map_or(0, Vec::len),
+        card_type: &all_cards::find_card_type(tx, &post.card_uri)?,
         media_keys: &post.media_keys.split(',').collect::<Vec<_>>(),
     };
-    shows.suits_line_item(item)
+    Ok(shows.suits_objective(item.text("objective")))
 }
 
 #[derive(Clone, Copy, Debug)]
 pub struct ContentTraits<'a> {
-    pub links: bool,
-    pub card: bool,
+    /// The number of links in the text.
+    pub links: usize,
+    /// Empty without a card.
+    pub card_type: &'a str,
     pub media_keys: &'a [&'a str],
 }
 
 impl ContentTraits<'_> {
-    pub fn suits_line_item(self, item: &AdsRecord) -> bool {
-        let (links, card) = (self.links, self.card);
-        let plays = self.media_keys.iter().any(|key| ["7_", "13_", "16_"].iter().any(|kind| key.starts_with(kind)));
-        match item.text("objective") {
-            "WEBSITE_CLICKS" => links || card,
-            "VIDEO_VIEWS" => plays || card,
-            "APP_INSTALLS" | "APP_ENGAGEMENTS" => card,
+    /// Contract ads §4.5. Cards whose medium is a video are videos, whatever else they are.
+    pub fn suits_objective(self, objective: &str) -> bool {
+        let card = self.card_type;
+        let is_website = card.ends_with("WEBSITE");
+        let is_app = card.ends_with("_APP") || card.ends_with("_APP_DOWNLOAD");
+        let is_playable = |key: &&str| ["7_", "13_", "16_"].iter().any(|kind| key.starts_with(kind));
+        let plays = card.starts_with("VIDEO_") || card.starts_with("MIXED_MEDIA_");
+        match objective {
+            "WEBSITE_CLICKS" => self.links + usize::from(is_website) == 1,
+            "VIDEO_VIEWS" => plays || self.media_keys.iter().any(is_playable),
+            "APP_INSTALLS" | "APP_ENGAGEMENTS" => is_app,
             "PREROLL_VIEWS" => false,
             _ => true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ContentTraits;
+
+    /// Whether the content suits clicks on websites, views of videos, and installations of apps.
+    fn suits(links: usize, card_type: &str, media_keys: &[&str]) -> [bool; 3] {
+        let content = ContentTraits { links, card_type, media_keys };
+        ["WEBSITE_CLICKS", "VIDEO_VIEWS", "APP_INSTALLS"].map(|objective| content.suits_objective(objective))
+    }
+
+    #[test]
+    fn content_suits_the_objective_that_it_leads_to() {
+        for (card_type, suited) in [
+            ("IMAGE_WEBSITE", [true, false, false]),
+            ("IMAGE_CAROUSEL_WEBSITE", [true, false, false]),
+            ("IMAGE_MULTI_DEST_CAROUSEL_WEBSITE", [true, false, false]),
+            ("VIDEO_WEBSITE", [true, true, false]),
+            ("MIXED_MEDIA_SINGLE_DEST_CAROUSEL_WEBSITE", [true, true, false]),
+            ("WEBSITE", [true, false, false]),
+            ("IMAGE_APP", [false, false, true]),
+            ("VIDEO_CAROUSEL_APP", [false, true, true]),
+            ("IMAGE_APP_DOWNLOAD", [false, false, true]),
+            ("VIDEO_APP_DOWNLOAD", [false, true, true]),
+            ("TEXT_POLLS", [false, false, false]),
+            ("IMAGE_CONVERSATION", [false, false, false]),
+            ("VIDEO_CONVERSATION", [false, true, false]),
+            ("", [false, false, false]),
+        ] {
+            assert_eq!(suits(0, card_type, &[]), suited, "{card_type}");
+        }
+        assert_eq!(suits(1, "", &["3_1"]), [true, false, false]);
+        assert_eq!(suits(1, "IMAGE_WEBSITE", &[]), [false, false, false]);
+        assert_eq!(suits(2, "", &[]), [false, false, false]);
+        for key in ["7_1", "13_1", "16_1"] {
+            assert_eq!(suits(0, "", &[key]), [false, true, false], "{key}");
         }
     }
 }

@@ -72,7 +72,7 @@ fn validate_scheduled_post(ctx: &mut AccountContext<'_, '_>, change: &mut Record
         return Err(wrong("is no longer scheduled").into());
     }
     let item = ctx.require_record(&LINE_ITEM, change.record.int("line_item_id").unwrap_or(-1))?;
-    if !compositions::suits_line_item(&post, &item) {
+    if !compositions::suits_line_item(ctx, &post, &item)? {
         return Err(wrong("does not suit the objective of the line item").into());
     }
     Ok(())

@@ -3,7 +3,7 @@
 use base::Fault;
 
 use crate::Tx;
-use crate::records::{self, RecordVisibility};
+use crate::records::{self, RecordRow, RecordVisibility};
 
 /// Kinds whose URI has a number of its own; that of a `card` is its id.
 const NUMBERED_KINDS: [&str; 9] = [
@@ -20,13 +20,20 @@ const NUMBERED_KINDS: [&str; 9] = [
 
 /// Whether a card has this number and was not deleted.
 pub fn exists(tx: &mut Tx<'_>, number: i64) -> Result<bool, Fault> {
-    if records::find_by_id(tx, "card", number)?.is_some_and(|card| card.level == RecordVisibility::Listed) {
-        return Ok(true);
+    Ok(find_by_number(tx, number)?.is_some())
+}
+
+/// The kind and the record of the card that has this number and was not deleted.
+pub fn find_by_number(tx: &mut Tx<'_>, number: i64) -> Result<Option<(&'static str, RecordRow)>, Fault> {
+    let card = records::find_by_id(tx, "card", number)?;
+    if let Some(card) = card.filter(|card| card.level == RecordVisibility::Listed) {
+        return Ok(Some(("card", card)));
     }
     for kind in NUMBERED_KINDS {
-        if !records::list_in_all_accounts(tx, kind, ("uri", number))?.is_empty() {
-            return Ok(true);
+        let card = records::list_in_all_accounts(tx, kind, ("uri", number))?.into_iter().next();
+        if let Some(card) = card {
+            return Ok(Some((kind, card)));
         }
     }
-    Ok(false)
+    Ok(None)
 }

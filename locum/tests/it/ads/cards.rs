@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Advertiser, is, send, with_overrides};
-use crate::harness::{TestRequest, TestResponse, TestUser, percent_encode, shared_server};
+use crate::harness::{TestRequest, TestResponse, TestUser, percent_encode, shared_server, unique_number};
 use crate::media::samples::{Film, gif, mp4, png};
 use crate::media::{at_once, processed};
 
@@ -390,4 +390,66 @@ fn cards_of_every_kind_are_found_by_uri_in_the_order_of_the_request() {
     assert_eq!((&deleted["data"]["deleted"], &deleted["data"]["name"]), (&json!(true), &json!("Pick a route")));
     assert!(deleted["data"].get("first_cta").is_none());
     is(&ads.send("DELETE", &path, &[]), 404, "CARD_NOT_FOUND", "card_id");
+}
+
+#[test]
+fn card_needs_media_of_the_library() {
+    let ads = Advertiser::new();
+    let image = ads.image();
+    ads.card(&json!([medium(&image), details()])).assert_status(200);
+    ads.send("DELETE", &format!("/media_library/{image}"), &[]).assert_status(200);
+    is(&ads.card(&json!([medium(&image), details()])), 404, "MEDIA_NOT_FOUND", "components");
+    let website = [
+        ("name", "Older"),
+        ("website_title", "Ride more"),
+        ("website_url", "https://bikes.example/"),
+        ("media_key", image.as_str()),
+    ];
+    is(&ads.send("POST", "/cards/website", &website), 404, "MEDIA_NOT_FOUND", "media_key");
+    ads.send("POST", "/media_library", &[("media_key", &image)]).assert_status(200);
+    ads.card(&json!([medium(&image), details()])).assert_status(200);
+}
+
+#[test]
+fn post_suits_a_line_item_by_the_type_of_its_card() {
+    let ads = Advertiser::new();
+    let image = ads.image();
+    let uri = |components: &Value| ads.card(components).assert_status(200)["data"]["card_uri"].clone();
+    let website = uri(&json!([medium(&image), details()]));
+    let app = uri(&json!([medium(&image), button(&json!({ "ios_app_store_identifier": "1" }))]));
+    let film = uri(&json!([medium(&ads.film()), details()]));
+    let post = |text: &str, card: &Value| {
+        let text = format!("{text} {}", unique_number());
+        let body = if card.is_null() { json!({ "text": text }) } else { json!({ "text": text, "card_uri": card }) };
+        ads.person.create_post(&body).assert_status(201)["data"]["id"].as_str().unwrap().to_owned()
+    };
+    let with_website = post("Ride", &website);
+    let with_both = post("Ride https://example.com/", &website);
+    let with_two_links = post("https://example.com/ https://example.com/two", &Value::Null);
+    let (with_link, with_app) = (post("https://example.com/", &Value::Null), post("Ride", &app));
+    let with_film = post("Ride", &film);
+    let installs = [("ios_app_store_identifier", "1")];
+    for (objective, more, suited) in [
+        ("WEBSITE_CLICKS", &[][..], [true, false, false, true, false, true]),
+        ("VIDEO_VIEWS", &[], [false, false, false, false, false, true]),
+        ("APP_INSTALLS", &installs, [false, false, false, false, true, false]),
+    ] {
+        let campaign = ads.campaign();
+        let usual = [
+            ("campaign_id", campaign.as_str()),
+            ("objective", objective),
+            ("product_type", "PROMOTED_TWEETS"),
+            ("placements", "ALL_ON_TWITTER"),
+        ];
+        let item = ads.make("/line_items", &[&usual[..], more].concat());
+        let posts = [&with_website, &with_both, &with_two_links, &with_link, &with_app, &with_film];
+        for (post, suits) in posts.into_iter().zip(suited) {
+            let response = ads.send("POST", "/promoted_posts", &[("line_item_id", &item), ("post_ids", post)]);
+            if suits {
+                response.assert_status(200);
+            } else {
+                is(&response, 400, "INVALID_TWEET", "post_ids");
+            }
+        }
+    }
 }

@@ -55,12 +55,17 @@ impl Advertiser {
         self.send("POST", "/promoted_tweets", &params).assert_status(200);
     }
 
-    fn component_card(&self) -> String {
-        let destination = json!({ "type": "WEBSITE", "url": "https://bikes.example/" });
-        let components = json!([
-            { "type": "MEDIA", "media_key": self.image() },
-            { "type": "DETAILS", "title": "Ride more", "destination": destination },
-        ]);
+    /// A card that leads to a website, or to an app.
+    fn component_card(&self, media_key: &str, is_app: bool) -> String {
+        let website = json!({ "type": "WEBSITE", "url": "https://bikes.example/" });
+        let app = json!({ "type": "APP", "country_code": "US", "ios_app_store_identifier": "1" });
+        let label = json!({ "type": "ENUM", "value": "INSTALL" });
+        let leads = if is_app {
+            json!({ "type": "BUTTON", "label": label, "destination": app })
+        } else {
+            json!({ "type": "DETAILS", "title": "Ride more", "destination": website })
+        };
+        let components = json!([{ "type": "MEDIA", "media_key": media_key }, leads]);
         let path = format!("/12/accounts/{}/cards", self.account);
         let body = json!({ "name": "Rides", "components": components });
         let card = self.person.send_signed(TestRequest::post(path).json(&body)).assert_status(200);
@@ -120,20 +125,22 @@ fn account_with_every_objective() -> (Advertiser, BTreeMap<&'static str, (String
     for _ in 0..6 {
         market().new_user("viewer");
     }
-    let card = ads.component_card();
+    let image = ads.image();
+    let [website, app_card] = [false, true].map(|is_app| ads.component_card(&image, is_app));
+    let video = ads.component_card(&ads.film(), false);
     let bid = ("bid_amount_local_micro", "200000");
     let app = ("ios_app_store_identifier", "1");
     let mut made = BTreeMap::new();
-    for (objective, more, with_card) in [
-        ("ENGAGEMENTS", vec![bid], false),
-        ("REACH", vec![], false),
-        ("WEBSITE_CLICKS", vec![bid], true),
-        ("VIDEO_VIEWS", vec![], true),
-        ("APP_INSTALLS", vec![app], true),
-        ("APP_ENGAGEMENTS", vec![app, bid], true),
+    for (objective, more, card) in [
+        ("ENGAGEMENTS", vec![bid], None),
+        ("REACH", vec![], None),
+        ("WEBSITE_CLICKS", vec![bid], Some(&website)),
+        ("VIDEO_VIEWS", vec![], Some(&video)),
+        ("APP_INSTALLS", vec![app], Some(&app_card)),
+        ("APP_ENGAGEMENTS", vec![app, bid], Some(&app_card)),
     ] {
         let (campaign, item) = ads.simulated_item(objective, &more);
-        ads.promoted_only_post(&item, with_card.then_some(&card));
+        ads.promoted_only_post(&item, card.map(String::as_str));
         made.insert(objective, (campaign, item));
     }
     let engagement = made["ENGAGEMENTS"].1.clone();
