@@ -1,6 +1,7 @@
 //! Kinds of values that only the Ads API has, and how it reads values.
 
 use base::refusal::AdsProblem;
+use base::{AccountTimeZone, Time};
 use schema::{CustomKind, IdFormat, Kind, RawParam, ReadingRules, ValueKind, Violation, ViolationKind};
 pub use schema::{format_time, parse_time};
 use serde_json::{Value, json};
@@ -169,6 +170,11 @@ fn parse_flag(text: &str) -> Option<bool> {
     match text.to_ascii_lowercase().as_str() {
         "true" | "t" | "1" => Some(true),
         "false" | "f" | "0" => Some(false),
+/// As [`parse_time`]; a date alone is its midnight in the zone.
+pub fn parse_time_in_zone(zone: &AccountTimeZone, text: &str) -> Option<Time> {
+    if text.contains(['T', 't', ' ']) { parse_time(text) } else { zone.midnight_of_date(text) }
+}
+
         _ => None,
     }
 }

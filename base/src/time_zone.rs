@@ -54,6 +54,11 @@ impl AccountTimeZone {
         (-self.utc_offset_ms(at)).rem_euclid(HOUR_MS)
     }
 
+    /// Whether a moment begins an hour of the zone.
+    pub fn is_full_hour(&self, at: Time) -> bool {
+        (at.ms() - self.hour_shift_ms(at)).rem_euclid(HOUR) == 0
+    }
+
     /// The start of the day that contains a moment, and of the next day.
     pub fn day_bounds(&self, at: Time) -> (Time, Time) {
         let moment = Timestamp::from_millisecond(at.ms()).unwrap_or_default();
@@ -145,6 +150,7 @@ mod tests {
         let zone = AccountTimeZone::from_name("Asia/Kolkata");
         assert_eq!(zone.hour_shift_ms(from), HOUR_MS / 2);
         assert_eq!(zone.midnight_of_date("2026-03-08"), Some(time("2026-03-07T18:30:00Z")));
+        assert!(zone.is_full_hour(time("2026-03-07T18:30:00Z")) && !zone.is_full_hour(from));
         assert!(!AccountTimeZone::is_known("Nowhere/At_All"));
         assert_eq!(AccountTimeZone::from_name("Nowhere/At_All").utc_offset_ms(from), 0);
     }

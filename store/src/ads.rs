@@ -90,6 +90,8 @@ pub struct AdsChangeQuery<'a> {
     /// The entity, or the parent if `includes_children`.
     pub entity_id: i64,
     pub includes_children: bool,
+    /// Only changes that this user made.
+    pub user: Option<UserId>,
     /// Inclusive.
     pub from: Time,
     /// Exclusive.
@@ -107,12 +109,14 @@ pub fn list_changes(tx: &mut Tx<'_>, query: &AdsChangeQuery<'_>) -> Result<Vec<A
                 AdsChangeRecord,
                 "WHERE account_id = $1 AND entity = $2 AND ",
                 $column,
-                " = $3 AND changed_at >= $4 AND (changed_at, id) < ($5, $6) ORDER BY changed_at DESC, id DESC LIMIT $7"
+                " = $3 AND changed_at >= $4 AND (changed_at, id) < ($5, $6) AND ($7 = 0 OR user_id = $8) \
+                 ORDER BY changed_at DESC, id DESC LIMIT $9"
             )
         };
     }
     let sql = if query.includes_children { changes_by!("parent_id") } else { changes_by!("entity_id") };
     let (at, id) = query.after.unwrap_or((query.to.ms(), 0));
+    let user = query.user.map_or(0, UserId::get);
     let args = [
         query.account.into(),
         query.entity.into(),
@@ -120,6 +124,8 @@ pub fn list_changes(tx: &mut Tx<'_>, query: &AdsChangeQuery<'_>) -> Result<Vec<A
         query.from.into(),
         at.into(),
         id.into(),
+        user.into(),
+        user.into(),
         query.limit.into(),
     ];
     tx.query_rows(sql, &args)

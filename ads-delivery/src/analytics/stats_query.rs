@@ -10,7 +10,7 @@ use ads::resources::promoted_accounts::PROMOTED_ACCOUNT;
 use ads::resources::promoted_posts::PROMOTED_POST;
 use ads_engine::account_context::record_not_found;
 use ads_engine::engine::ensure_valid_params;
-use ads_engine::field_kind::{format_time, parse_time};
+use ads_engine::field_kind::{format_time, parse_time_in_zone};
 use ads_engine::{AccountContext, AccountTimeZone, AdsRole, IdFormat, Kind, ParsedParams, Resource, parse_record_id};
 use base::refusal::AdsProblem;
 use base::time::{DAY_MS, HOUR_MS};
@@ -348,14 +348,15 @@ pub(super) fn parse_time_window(
         // A bare date is its midnight in the account's time zone.
         let at = if text.contains(['T', 't', ' ']) { parse_time(text) } else { zone.midnight_of_date(text) };
         let wrong = |message: String| AdsProblem::invalid_parameter(name, text, message);
-        match at {
+        match parse_time_in_zone(&zone, text) {
             None => {
                 let message = format!("Expected a time in ISO 8601, got \"{text}\" for {name}");
                 problems.push(wrong(message));
                 None
             }
-            Some(at) if (at.ms() - zone.hour_shift_ms(at)).rem_euclid(HOUR_MS) != 0 => {
-                let message = format!("Expected {name} expressed in whole hours, got \"{text}\"");
+            Some(at) if !zone.is_full_hour(at) => {
+                let message =
+                    format!("Expected {name} expressed in whole hours of the account's time zone, got \"{text}\"");
                 problems.push(wrong(message));
                 None
             }

@@ -114,6 +114,7 @@ fn was_paused_or_resumed_since(
         entity,
         entity_id: record.id,
         includes_children: false,
+        user: None,
         from: since,
         to: ctx.now().plus_ms(1),
         after: None,

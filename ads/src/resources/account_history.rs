@@ -1,16 +1,16 @@
 //! The account history: what changed, who changed it, and how.
 
 use ads_engine::engine::ensure_valid_params;
-use ads_engine::field_kind::format_time;
+use ads_engine::field_kind::{format_time, parse_time_in_zone};
 use ads_engine::listing::{cursor_scope, parse_cursor};
 use ads_engine::{
-    AccountContext, COUNT, CURSOR, CustomOperation, FieldSpec, IdFormat, Kind, OperationOutput, ParsedParams,
-    RequiredRole, cursor, parse_record_id,
+    AccountContext, AccountTimeZone, COUNT, CURSOR, CustomOperation, FieldSpec, IdFormat, Kind, OperationOutput,
+    ParsedParams, RequiredRole, cursor, parse_record_id,
 };
 use base::refusal::AdsProblem;
 use base::time::HOUR_MS;
-use base::{Error, Time, VocabularyWord};
-use serde_json::{Value, json};
+use base::{Error, Time, UserId, VocabularyWord};
+use serde_json::{Map, Value, json};
 use store::ads::{self, AdsChangeQuery};
 use store::records::OrderValue;
 
@@ -34,8 +34,8 @@ pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
 .params(&[
     FieldSpec::new("entity_type", Kind::word(ENTITIES)).required(),
     FieldSpec::text("entity_id", 1, 20).required(),
-    FieldSpec::new("start_time", Kind::TIME).required(),
-    FieldSpec::new("end_time", Kind::TIME).required(),
+    FieldSpec::text("start_time", 1, 40).required(),
+    FieldSpec::text("end_time", 1, 40).required(),
     FieldSpec::new("user_id", Kind::LONG),
     COUNT,
     CURSOR,
@@ -44,7 +44,8 @@ pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
 fn list_account_changes(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(params)?;
     accounts::require_opt_in_feature(ctx, "ACCOUNT_HISTORY")?;
-    let (from, to) = parse_hour_range(params)?;
+    let zone = AccountTimeZone::from_name(ctx.account()?.record.text("timezone"));
+    let (from, to) = parse_hour_range(&zone, params)?;
     let entity = params.text("entity_type").unwrap_or_default();
     let of = parse_record_id(IdFormat::Short, "entity_id", params.text("entity_id").unwrap_or_default())?;
     let scope = cursor_scope(ctx, &params.echo);
@@ -58,6 +59,7 @@ fn list_account_changes(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams)
         entity,
         entity_id: of,
         includes_children: false,
+        user: params.int("user_id").map(UserId::new),
         from,
         to,
         after,
@@ -71,14 +73,12 @@ fn list_account_changes(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams)
         rows.sort_by_key(|row| std::cmp::Reverse((row.at, row.id)));
         rows.dedup_by_key(|row| row.id);
     }
-    let user = params.int("user_id");
     let count = usize::try_from(count).unwrap_or(1);
     let has_more = rows.len() > count;
     rows.truncate(count);
     let next = rows.last().filter(|_| has_more);
     let next = next.map(|row| cursor::encode(&ctx.cursor_key, &scope, &(OrderValue::Number(row.at.ms()), row.id)));
     let next = next.transpose()?;
-    rows.retain(|row| user.is_none_or(|user| row.user_id.get() == user));
     let vocabulary = ctx.caller.vocabulary;
     let data: Vec<Value> = rows
         .iter()
@@ -98,18 +98,26 @@ fn list_account_changes(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams)
         .collect();
     let mut output = OperationOutput::from_value(data.into());
     output.next_cursor = Some(next);
+    let echo = [("start_time", from), ("end_time", to)].map(|(name, at)| (name.to_owned(), format_time(at).into()));
+    output.echo_params = Map::from_iter(echo);
     Ok(output)
 }
 
-/// Parses the time range: whole hours, at least one.
-fn parse_hour_range(params: &ParsedParams) -> Result<(Time, Time), AdsProblem> {
-    let (from, to) = (params.int("start_time").unwrap_or(0), params.int("end_time").unwrap_or(0));
+/// Parses the time range: whole hours of UTC or of the account's time zone, at least one.
+fn parse_hour_range(zone: &AccountTimeZone, params: &ParsedParams) -> Result<(Time, Time), AdsProblem> {
+    let read = |name: &'static str| {
+        let text = params.text(name).unwrap_or_default();
+        let message = || format!("Expected a time in ISO 8601, got \"{text}\" for {name}");
+        parse_time_in_zone(zone, text).ok_or_else(|| AdsProblem::invalid_parameter(name, text, message()))
+    };
+    let (from, to) = (read("start_time")?, read("end_time")?);
     let wrong = |message: &str| AdsProblem::new("INVALID_TIME_WINDOW", message);
-    if from % HOUR_MS != 0 || to % HOUR_MS != 0 {
+    let is_full_hour = |at: Time| at.ms() % HOUR_MS == 0 || zone.is_full_hour(at);
+    if !is_full_hour(from) || !is_full_hour(to) {
         return Err(wrong("The times must be whole hours"));
     }
     if to <= from {
         return Err(wrong("The end time must be after the start time"));
     }
-    Ok((Time::from_ms(from), Time::from_ms(to)))
+    Ok((from, to))
 }

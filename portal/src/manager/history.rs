@@ -30,6 +30,7 @@ pub(super) fn history_block(
         entity: one.record.resource.history_name,
         entity_id: one.record.id,
         includes_children: false,
+        user: None,
         from: one.record.created_at,
         to: Time::from_ms(ctx.request.now.ms().saturating_add(1)),
         after: None,

@@ -176,6 +176,42 @@ fn history_is_filtered_by_user_and_time() {
 }
 
 #[test]
+fn history_of_a_user_has_full_pages() {
+    let ads = Advertiser::new();
+    let colleague = shared_server().new_user("colleague");
+    let role = ["ads", "account", "role", &ads.account, &colleague.username, "AD_MANAGER"];
+    shared_server().run_cli(&role).assert_success();
+    let campaign = ads.campaign();
+    let path = format!("/12/accounts/{}/campaigns/{campaign}", ads.account);
+    for (who, name) in [(&colleague, "Summer"), (&ads.person, "Autumn"), (&ads.person, "Winter")] {
+        send(who, "PUT", &path, &[("name", name)]).assert_status(200);
+    }
+    let page = history(&ads, "CAMPAIGN", &campaign, &[("user_id", &colleague.id), ("count", "1")]).assert_status(200);
+    assert_eq!(page["data"][0]["entity_data"]["name"], "Summer", "{page}");
+    assert_eq!(page["next_cursor"], Value::Null, "{page}");
+}
+
+#[test]
+fn history_reads_a_date_as_midnight_in_the_time_zone_of_the_account() {
+    let ads = Advertiser::new();
+    let window = [("start_time", "2026-03-01"), ("end_time", "2026-03-02T00:00:00Z")];
+    let echo = history(&ads, "CAMPAIGN", "1", &window).assert_status(200)["request"]["params"].clone();
+    assert_eq!(
+        (&echo["start_time"], &echo["end_time"]),
+        (&json!("2026-03-01T08:00:00Z"), &json!("2026-03-02T00:00:00Z"))
+    );
+    let create = ["ads", "account", "create", "Abroad", "--user", &ads.person.username, "--timezone", "Asia/Kathmandu"];
+    let abroad = shared_server().run_cli(&create).json()["id"].as_str().unwrap().to_owned();
+    let ads = Advertiser { account: abroad, ..ads };
+    let window = [("start_time", "2026-03-01"), ("end_time", "2026-03-02")];
+    let echo = history(&ads, "CAMPAIGN", "1", &window).assert_status(200)["request"]["params"].clone();
+    assert_eq!(
+        (&echo["start_time"], &echo["end_time"]),
+        (&json!("2026-02-28T18:15:00Z"), &json!("2026-03-01T18:15:00Z"))
+    );
+}
+
+#[test]
 fn invalid_or_disabled_history_is_refused() {
     let ads = Advertiser::new();
     let campaign = ads.campaign();
