@@ -56,7 +56,7 @@ impl AccountTimeZone {
 
     /// Whether a moment begins an hour of the zone.
     pub fn is_full_hour(&self, at: Time) -> bool {
-        (at.ms() - self.hour_shift_ms(at)).rem_euclid(HOUR) == 0
+        (at.ms() - self.hour_shift_ms(at)).rem_euclid(HOUR_MS) == 0
     }
 
     /// The start of the day that contains a moment, and of the next day.

@@ -9,8 +9,10 @@ use base::{Error, Id, MediaId, Refusal, sorted_distinct};
 use serde_json::{Value, json};
 use store::media::{self, Media};
 
-use crate::resources::promotable_users;
+use crate::resources::media_library;
 
+/// How long a medium that nothing uses any longer is kept.
+pub const UNUSED_MEDIA_MS: i64 = DAY_MS;
 const MAX_IMAGE_BYTES: i64 = 3 * 1024 * 1024;
 const MIN_IMAGE_WIDTH: i64 = 800;
 
@@ -72,20 +74,11 @@ pub fn find_by_keys<'k>(
     Ok(all.filter(|(key, _)| keys.contains(&key.as_str())).collect())
 }
 
-/// Requires a medium that a promotable user of the account uploaded or may use.
-pub fn require_usable_media(ctx: &mut AccountContext<'_, '_>, name: &str, key: &str) -> Result<Media, Error> {
-    let missing = || {
-        let message = format!("The media {key} was not found in the media library");
-        AdsProblem::invalid_parameter(name.to_owned(), key, message).with_code("MEDIA_NOT_FOUND")
-    };
-    let found = find_by_keys(ctx, [key])?.remove(key).ok_or_else(missing)?;
-    for one in promotable_users::list_all(ctx)? {
-        let user = base::UserId::new(one.int("user_id").unwrap_or(0));
-        if found.owner_id == user || media::is_shared(ctx.tx, found.id, user)? {
-            return Ok(found);
-        }
-    }
-    Err(missing().into())
+/// Requires a medium of the account's library.
+pub fn require_library_media(ctx: &mut AccountContext<'_, '_>, name: &str, key: &str) -> Result<Media, Error> {
+    let is_in_library = media_library::find_library_media(ctx, key)?.is_some();
+    let found = find_by_keys(ctx, [key])?.remove(key).filter(|_| is_in_library);
+    found.ok_or_else(|| media_library::media_not_found(name.to_owned(), key).into())
 }
 
 /// The media keys of a card, with their fields.
@@ -100,7 +93,7 @@ pub fn card_media_keys(card: &AdsRecord) -> Vec<&str> {
     media_fields(card).map(|(_, key)| key).collect()
 }
 
-/// Requires usable media that pass a check; collects all problems.
+/// Requires media of the library that pass a check; collects all problems.
 pub fn require_all_usable<'k>(
     ctx: &mut AccountContext<'_, '_>,
     fields: impl Iterator<Item = (&'static str, &'k str)>,
@@ -108,7 +101,7 @@ pub fn require_all_usable<'k>(
 ) -> Result<Vec<Media>, Error> {
     let (mut all, mut problems) = (Vec::new(), Vec::new());
     for (name, key) in fields {
-        match require_usable_media(ctx, name, key) {
+        match require_library_media(ctx, name, key) {
             Ok(media) => {
                 problems.extend(check(name, &media).err());
                 all.push(media);
@@ -198,7 +191,7 @@ pub fn update_media_references(ctx: &mut AccountContext<'_, '_>, before: &[&str]
         ids.into_iter().map(Id::new).collect()
     };
     media::add_post_uses(ctx.tx, &ids(now, before))?;
-    let goes_at = ctx.now().plus_ms(DAY_MS);
+    let goes_at = ctx.now().plus_ms(UNUSED_MEDIA_MS);
     Ok(media::remove_post_uses(ctx.tx, &ids(before, now), goes_at)?)
 }
 

@@ -1,6 +1,8 @@
 //! The media library: media of the account's own user, with metadata from the account (contract ads
 //! §4.10). A medium does not expire while it is in the library.
 
+use std::borrow::Cow;
+
 use ads_engine::engine::{create, delete, ensure_valid_params, update};
 use ads_engine::{
     AccountContext, AdsRecord, CURSOR, CustomOperation, FieldRequirement, FieldSpec, Kind, MediaKeyText,
@@ -39,6 +41,15 @@ pub static LIBRARY_MEDIA: Resource = Resource {
     ..Resource::DEFAULT
 };
 
+const POST_IMAGE: VocabularyWord = VocabularyWord::new("POST_IMAGE", "TWEET_IMAGE");
+const POST_GIF: VocabularyWord = VocabularyWord::new("POST_GIF", "TWEET_GIF");
+const POST_VIDEO: VocabularyWord = VocabularyWord::new("POST_VIDEO", "TWEET_VIDEO");
+const AMPLIFY_VIDEO: VocabularyWord = VocabularyWord::same_in_both("AMPLIFY_VIDEO");
+const CATEGORIES: &[VocabularyWord] = &[POST_IMAGE, POST_GIF, POST_VIDEO, AMPLIFY_VIDEO];
+/// How media keys begin, by category.
+const KEY_KINDS: [(&str, VocabularyWord); 4] =
+    [("3", POST_IMAGE), ("16", POST_GIF), ("7", POST_VIDEO), ("13", AMPLIFY_VIDEO)];
+
 const NAME: FieldSpec =
     FieldSpec::text("name", 1, 100).label("Name").help("Only visible to your team. At most 100 characters.");
 const FILE_NAME: FieldSpec = FieldSpec::text("file_name", 1, 255);
@@ -70,7 +81,16 @@ pub static OPERATIONS: &[CustomOperation] = &[
         add_media,
     )
     .requires_role(RequiredRole::CreativeWriter)
-    .params(&[KEY, NAME, FILE_NAME, TITLE, DESCRIPTION, POSTER]),
+    .params(&[
+        FieldSpec::new("media_key", Kind::custom(&MediaKeyText)),
+        FieldSpec::new("media_id", Kind::LONG),
+        FieldSpec::new("media_category", Kind::word(CATEGORIES)),
+        NAME,
+        FILE_NAME,
+        TITLE,
+        DESCRIPTION,
+        POSTER,
+    ]),
     CustomOperation::mutation(
         "PUT",
         "updateAdsMedia",
@@ -93,19 +113,31 @@ pub static OPERATIONS: &[CustomOperation] = &[
 
 fn list_media(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     let kind = params.text("media_type").map(str::to_owned);
-    let term = params.text("q").unwrap_or_default().to_lowercase();
-    if kind.is_none() && term.is_empty() {
+    let terms = params.text("q").map(split_terms);
+    if kind.is_none() && terms.is_none() {
         return listing::list(ctx, &LIBRARY_MEDIA, params);
     }
     listing::list_matching(ctx, &LIBRARY_MEDIA, params, &|record| {
         let is_of_kind = |kind| media_type_from_key(record.text("media_key")).0 == kind;
-        let holds = |name: &&str| record.text(name).to_lowercase().contains(&term);
-        kind.as_deref().is_none_or(is_of_kind) && SEARCHED_FIELDS.iter().any(holds)
+        let has_terms = |terms: &Vec<String>| matches_terms(record, terms);
+        kind.as_deref().is_none_or(is_of_kind) && terms.as_ref().is_none_or(has_terms)
     })
 }
 
 /// The fields that a text search covers.
 const SEARCHED_FIELDS: &[&str] = &["name", "title", "file_name", "description"];
+
+/// Whether each term is a word of some field, and there is one.
+fn matches_terms(record: &AdsRecord, terms: &[String]) -> bool {
+    let words: Vec<String> = SEARCHED_FIELDS.iter().flat_map(|name| split_terms(record.text(name))).collect();
+    !terms.is_empty() && terms.iter().all(|term| words.contains(term))
+}
+
+/// The words of a text in lower case.
+fn split_terms(text: &str) -> Vec<String> {
+    let words = text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect()
+}
 
 fn get_media(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(params)?;
@@ -127,7 +159,7 @@ fn find_media(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result
 /// Adds a medium; one already in the library gets the new metadata.
 fn add_media(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(params)?;
-    let key = params.text("media_key").unwrap_or_default();
+    let key = &requested_key(params)?;
     let now = ctx.now();
     let alive = |medium: &Media| medium.expires_at.is_none_or(|end| end > now);
     let Some(medium) = find_uploaded_media(ctx, key)?.filter(alive) else {
@@ -141,6 +173,19 @@ fn add_media(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<
     let record = add_to_library(ctx, &medium)?;
     let record = update(ctx, &LIBRARY_MEDIA, record.id, params)?;
     OperationOutput::from_record(ctx, record)
+}
+
+/// The media key, or that of the media id and category by which older clients name a medium.
+fn requested_key(params: &ParsedParams) -> Result<String, AdsProblem> {
+    if let Some(key) = params.text("media_key") {
+        return Ok(key.to_owned());
+    }
+    let Some(id) = params.int("media_id") else {
+        return Err(AdsProblem::missing_parameter("media_key"));
+    };
+    let category = params.text("media_category").ok_or_else(|| AdsProblem::missing_parameter("media_category"))?;
+    let kind = KEY_KINDS.iter().find(|(_, word)| word.post == category).map_or("", |(kind, _)| *kind);
+    Ok(format!("{kind}_{id}"))
 }
 
 fn update_media(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
@@ -163,7 +208,7 @@ fn require_media(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Res
     found.ok_or_else(|| media_not_found("media_key", key).into())
 }
 
-pub fn media_not_found(parameter: &'static str, key: &str) -> AdsProblem {
+pub fn media_not_found(parameter: impl Into<Cow<'static, str>>, key: &str) -> AdsProblem {
     let message = format!("The media {key} was not found in the media library");
     AdsProblem::invalid_parameter(parameter, key, message).with_code("MEDIA_NOT_FOUND")
 }
@@ -270,8 +315,9 @@ fn sync_file_lifetime(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -
     match change.verb {
         ResourceVerb::Create => media::add_post_uses(ctx.tx, &[id])?,
         ResourceVerb::Delete => {
-            let now = ctx.now();
-            media::remove_post_uses(ctx.tx, &[id], now)?;
+            // Until its file is deleted, the medium can be added again.
+            let deleted_at = ctx.now().plus_ms(card_media::UNUSED_MEDIA_MS);
+            media::remove_post_uses(ctx.tx, &[id], deleted_at)?;
         }
         _ => {}
     }
@@ -338,11 +384,12 @@ fn file_fields(
 }
 
 fn media_type_from_key(key: &str) -> (&'static str, VocabularyWord) {
-    match key.split('_').next() {
-        Some("3") => ("IMAGE", VocabularyWord::new("POST_IMAGE", "TWEET_IMAGE")),
-        Some("16") => ("GIF", VocabularyWord::new("POST_GIF", "TWEET_GIF")),
-        Some("13") => ("VIDEO", VocabularyWord::same_in_both("AMPLIFY_VIDEO")),
-        _ => ("VIDEO", VocabularyWord::new("POST_VIDEO", "TWEET_VIDEO")),
+    let of_kind = |kind: &str| KEY_KINDS.iter().find(|(known, _)| *known == kind);
+    let word = key.split('_').next().and_then(of_kind).map_or(POST_VIDEO, |(_, word)| *word);
+    match word.post {
+        "POST_IMAGE" => ("IMAGE", word),
+        "POST_GIF" => ("GIF", word),
+        _ => ("VIDEO", word),
     }
 }
 

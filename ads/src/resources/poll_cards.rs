@@ -75,7 +75,7 @@ fn sync_poll(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Res
         return card_media::update_media_references(ctx, &keys, &[]);
     }
     if !keys.is_empty() {
-        let media = card_media::require_usable_media(ctx, "media_key", &key)?;
+        let media = card_media::require_library_media(ctx, "media_key", &key)?;
         let kind = if card_media::is_image(&media) {
             card_media::check_image("media_key", &media, &[AspectRatio::Wide])?;
             "IMAGE_POLLS"

@@ -301,10 +301,14 @@ fn media_library_is_filtered_and_paged() {
     assert_eq!(keys(&[]), [third.clone(), second.clone(), key.clone()]);
     for (params, found) in [
         (&[("q", "RIDE")][..], vec![second.clone()]),
-        (&[("q", "b.P")], vec![key.clone()]),
+        (&[("q", "ride river")], vec![second.clone()]),
+        (&[("q", "b.PNG")], vec![key.clone()]),
+        (&[("q", "bann")], vec![]),
+        (&[("q", "iver")], vec![]),
         (&[("media_type", "VIDEO")], vec![]),
         (&[("media_type", "IMAGE"), ("q", "ride")], vec![second.clone()]),
         (&[("q", "nothing")], vec![]),
+        (&[("q", "-")], vec![]),
     ] {
         assert_eq!(keys(params), found, "{params:?}");
     }
@@ -323,6 +327,19 @@ fn media_library_is_filtered_and_paged() {
         assert_eq!(walked, keys(&[]), "{requested:?}");
     }
     is(&ads.send("GET", "/media_library", &[("count", "51")]), 400, "INVALID_PARAMETER", "count");
+}
+
+#[test]
+fn media_of_the_library_are_named_by_id_and_category_as_well() {
+    let ads = Advertiser::new();
+    let key = upload(&ads, 320, 50);
+    let (_, id) = key.split_once('_').unwrap();
+    let add = |more: &[(&str, &str)]| ads.send("POST", "/media_library", more);
+    is(&add(&[("media_id", id)]), 400, "MISSING_PARAMETER", "media_category");
+    is(&add(&[("media_category", "TWEET_IMAGE")]), 400, "MISSING_PARAMETER", "media_key");
+    is(&add(&[("media_id", id), ("media_category", "AMPLIFY_VIDEO")]), 404, "MEDIA_NOT_FOUND", "media_key");
+    let added = add(&[("media_id", id), ("media_category", "TWEET_IMAGE")]).assert_status(200);
+    assert_eq!(added["data"]["media_key"], key.as_str());
 }
 
 #[test]
@@ -345,8 +362,9 @@ fn media_of_the_library_are_the_accounts_own_until_they_are_deleted() {
     is(&take(theirs, &[]), 400, "INVALID_MEDIA", "media_key");
     is(&take("3_1", &[]), 404, "MEDIA_NOT_FOUND", "media_key");
     is(&take("", &[]), 400, "MISSING_PARAMETER", "media_key");
-    // What nothing carries any longer is gone.
-    is(&take(&key, &[]), 404, "MEDIA_NOT_FOUND", "media_key");
+    // What was removed is added again while it is kept.
+    take(&key, &[]).assert_status(200);
+    assert_eq!(media_keys(&ads, &[]), [key.as_str()]);
     let theirs = format!("/media_library/{theirs}");
     is(&ads.send("PUT", &theirs, &[("name", "x")]), 404, "MEDIA_NOT_FOUND", "media_key");
 }
