@@ -112,6 +112,7 @@ pub static LINE_ITEM: Resource = Resource {
         ValidationRule::OnRecord(advertiser::validate_domain),
         ValidationRule::OnReference("campaign_id", campaign_limits::validate_change),
         ValidationRule::InContext(validate_advertiser_user),
+        ValidationRule::InContext(advertiser::validate_web_event_tag),
         ValidationRule::InContext(fill_defaults),
         ValidationRule::InContext(validate_siblings),
         ValidationRule::InContext(enforce_line_item_limit),
@@ -283,8 +284,8 @@ fn fill_defaults(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) ->
     }
     if record.get("start_time").is_none() {
         record.set("start_time", now.ms() / 1000 * 1000);
-    }
         require_end_after_start(record)?;
+    }
     if change.verb == ResourceVerb::Create && objectives::needs_keywords(record) {
         record.set("lacks_keywords", 1);
     }
@@ -352,10 +353,14 @@ fn sync_apps_and_campaign(ctx: &mut AccountContext<'_, '_>, change: &RecordChang
         [("Android", "1", "android_app_store_identifier"), ("iOS", "0", "ios_app_store_identifier")]
     {
         account_apps::ensure_app(ctx, system, record.text(name))?;
-        let is_set = change.verb != ResourceVerb::Delete && record.get(name).is_some();
-        if is_set && change.changes_field(name) {
-            // App ads target the platform of the app.
+        if change.verb == ResourceVerb::Delete || !change.changes_field(name) {
+            continue;
+        }
+        // App ads target the platform of the app.
+        if record.get(name).is_some() {
             targeting_criteria::add_platform(ctx, record.id, platform)?;
+        } else if !change.is_new() {
+            targeting_criteria::remove_platform(ctx, record.id, platform)?;
         }
     }
     campaigns::update_campaign_summary(ctx, change.record.int("campaign_id").unwrap_or(0))

@@ -410,6 +410,16 @@ pub fn add_platform(ctx: &mut AccountContext<'_, '_>, item: i64, platform: &str)
 }
 
 fn refresh_audience_reach(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
+/// Ends the targeting of a platform that [`add_platform`] began.
+pub fn remove_platform(ctx: &mut AccountContext<'_, '_>, item: i64, platform: &str) -> Result<(), Error> {
+    for criterion in list_by_type(ctx, item, "PLATFORM")? {
+        if criterion.text("targeting_value") == platform && criterion.text("operator_type") == "EQ" {
+            engine::delete(ctx, &TARGETING_CRITERION, criterion.id)?;
+        }
+    }
+    Ok(())
+}
+
     let record = &change.record;
     if record.get("audience").is_none() {
         return Ok(());
