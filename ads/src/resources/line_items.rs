@@ -370,15 +370,16 @@ fn sync_apps_and_campaign(ctx: &mut AccountContext<'_, '_>, change: &RecordChang
 pub const CREATIVE_STATUS: FieldSpec =
     FieldSpec::one_of("entity_status", &["ACTIVE"]).set_by_server().default_word("ACTIVE");
 
-/// The creative of the same line item with the same value in `field`.
+/// The creative of the same line item with the same values in `fields`.
 pub fn find_same_creative(
     ctx: &mut AccountContext<'_, '_>,
     record: &AdsRecord,
-    field: &str,
+    fields: &[&str],
 ) -> Result<Option<AdsRecord>, Error> {
     let item = record.int("line_item_id").unwrap_or(0);
     let all = ctx.list_records(record.resource, "line_item_id", item)?;
-    Ok(all.into_iter().find(|other| other.get(field) == record.get(field)))
+    let is_same = |other: &AdsRecord| fields.iter().all(|field| other.get(field) == record.get(field));
+    Ok(all.into_iter().find(is_same))
 }
 
 /// Updates a line item's count of creatives after a change of one.

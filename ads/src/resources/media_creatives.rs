@@ -9,7 +9,7 @@ use base::{Error, VocabularyWord};
 use crate::resources::account_media::{ACCOUNT_MEDIA, CREATIVE_TYPES};
 use crate::resources::accounts::APPROVAL_STATUS;
 use crate::resources::campaigns::CAMPAIGN;
-use crate::resources::line_items::{CREATIVE_STATUS, LINE_ITEM, recount_creatives};
+use crate::resources::line_items::{CREATIVE_STATUS, LINE_ITEM, find_same_creative, recount_creatives};
 
 pub static MEDIA_CREATIVE: Resource = Resource {
     name: "media_creative",
@@ -39,6 +39,7 @@ pub static MEDIA_CREATIVE: Resource = Resource {
         ValidationRule::OnReference("line_item_id", validate_landing_url),
         ValidationRule::InContext(validate_creative_type),
     ],
+    find_duplicate: Some(|ctx, record| find_same_creative(ctx, record, &["account_media_id", "landing_url"])),
     after_change: Some(recount_creatives),
     ..Resource::DEFAULT
 };

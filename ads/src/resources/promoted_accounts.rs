@@ -40,7 +40,7 @@ pub static PROMOTED_ACCOUNT: Resource = Resource {
     ],
     history_name: "PROMOTED_ACCOUNT",
     list_guard: Some(validate_line_item_filter),
-    find_duplicate: Some(|ctx, record| find_same_creative(ctx, record, "user_id")),
+    find_duplicate: Some(|ctx, record| find_same_creative(ctx, record, &["user_id"])),
     after_change: Some(recount_creatives),
     ..Resource::DEFAULT
 };

@@ -38,7 +38,7 @@ pub static PROMOTED_POST: Resource = Resource {
     verbs: &[ResourceVerb::List, ResourceVerb::Get, ResourceVerb::Delete],
     rate_class: AdsRateClass::High,
     history_name: "PROMOTED_POST",
-    find_duplicate: Some(|ctx, record| find_same_creative(ctx, record, "post_id")),
+    find_duplicate: Some(|ctx, record| find_same_creative(ctx, record, &["post_id"])),
     after_change: Some(recount_creatives),
     ..Resource::DEFAULT
 };

@@ -294,6 +294,13 @@ fn media_creative_needs_a_line_item_that_takes_it() {
     let created = put(&before, &film, &[]).assert_status(200);
     assert_eq!(created["data"]["creative_type"], "PREROLL");
     assert_eq!(created["data"]["approval_status"], "ACCEPTED");
+    // The same again is the same; what was deleted comes back.
+    let id = &created["data"]["id"];
+    assert_eq!(&put(&before, &film, &[]).assert_status(200)["data"]["id"], id);
+    let path = format!("/media_creatives/{}", id.as_str().unwrap());
+    ads.send("DELETE", &path, &[]).assert_status(200);
+    let revived = put(&before, &film, &[]).assert_status(200);
+    assert_eq!((&revived["data"]["id"], &revived["data"]["deleted"]), (id, &json!(false)));
     is(&put(&before, &picture, &[]), 400, "INCOMPATIBLE_LINE_ITEM", "line_item_id");
     is(&put(&timeline, &film, &[]), 400, "INCOMPATIBLE_LINE_ITEM", "line_item_id");
     is(&put(&outside, &picture, &[]), 400, "MISSING_PARAMETER", "landing_url");
