@@ -55,29 +55,42 @@ impl Default for WebEvent {
     }
 }
 
-/// The id of the tag that an event id names.
-pub fn parse_event_id(text: &str) -> Option<i64> {
-    let id = match text.strip_prefix("tw-") {
-        Some(rest) => rest.rsplit_once('-')?.1,
-        None => text,
-    };
-    WEB_EVENT_TAG.id_format.parse(id)
+/// The ids of the site's tag, if there is one, and of the tag that an event id names.
+pub fn parse_event_id(text: &str) -> Option<(Option<i64>, i64)> {
+    let parse = |id: &str| WEB_EVENT_TAG.id_format.parse(id);
+    let lower = text.to_ascii_lowercase();
+    match lower.strip_prefix("tw-") {
+        Some(rest) => {
+            let (site, tag) = rest.split_once('-')?;
+            Some((Some(parse(site)?), parse(tag)?))
+        }
+        None => Some((None, parse(text)?)),
+    }
 }
 
-/// The tag that an event id names, of whatever account; none if it was deleted.
+/// The tag that an event id names, of whatever account; none if it was deleted, or is not of that site.
 pub fn find_tag(tx: &mut Tx<'_>, event_id: &str) -> Result<Option<AdsRecord>, Fault> {
-    Ok(find_any_tag(tx, event_id)?.filter(|tag| !tag.deleted))
+    let Some((site, id)) = parse_event_id(event_id) else {
+        return Ok(None);
+    };
+    let Some(tag) = find_any_tag(tx, id)?.filter(|tag| !tag.deleted) else {
+        return Ok(None);
+    };
+    let site = match site {
+        Some(site) => find_any_tag(tx, site)?.map(|site| site.account_id),
+        None => Some(tag.account_id),
+    };
+    Ok(Some(tag).filter(|tag| site == Some(tag.account_id)))
 }
 
 /// The account whose site a tag names. A site keeps its name when the tag is deleted that gave it.
 pub fn find_site_account(tx: &mut Tx<'_>, tag_id: &str) -> Result<Option<i64>, Fault> {
-    Ok(find_any_tag(tx, tag_id)?.map(|tag| tag.account_id))
+    let id = parse_event_id(tag_id).map(|(_, id)| id);
+    let tag = id.map_or(Ok(None), |id| find_any_tag(tx, id))?;
+    Ok(tag.map(|tag| tag.account_id))
 }
 
-fn find_any_tag(tx: &mut Tx<'_>, id: &str) -> Result<Option<AdsRecord>, Fault> {
-    let Some(id) = parse_event_id(id) else {
-        return Ok(None);
-    };
+fn find_any_tag(tx: &mut Tx<'_>, id: i64) -> Result<Option<AdsRecord>, Fault> {
     AdsRecord::find(tx, &WEB_EVENT_TAG, id)
 }
 
@@ -140,9 +153,10 @@ mod tests {
 
     #[test]
     fn event_ids_name_a_tag_with_or_without_the_site() {
-        assert_eq!(parse_event_id("tw-a-1c"), Some(48));
-        assert_eq!(parse_event_id("1C"), Some(48));
-        for text in ["", "tw-", "tw-a", "a b", "tw-a-"] {
+        assert_eq!(parse_event_id("tw-a-1c"), Some((Some(10), 48)));
+        assert_eq!(parse_event_id("TW-A-1C"), Some((Some(10), 48)));
+        assert_eq!(parse_event_id("1C"), Some((None, 48)));
+        for text in ["", "tw-", "tw-a", "a b", "tw-a-", "tw--1c", "tw-a-b-1c"] {
             assert_eq!(parse_event_id(text), None, "{text}");
         }
     }

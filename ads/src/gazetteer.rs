@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use ads_engine::{CustomKind, ViolationKind};
+use ads_engine::{AccountContext, CustomKind, ViolationKind};
+use base::Error;
+use base::refusal::AdsProblem;
 use query::MatchMode;
 use query::words::hash_text;
 use serde_json::Value;
@@ -226,6 +228,24 @@ fn flag_country_code(text: &str) -> Option<String> {
     });
     let letters: Option<String> = letters.collect();
     letters.filter(|letters| letters.len() == 2)
+}
+
+/// The country that a parameter names, by the id of its place.
+pub fn find_country(
+    ctx: &mut AccountContext<'_, '_>,
+    parameter: &'static str,
+    id: &str,
+) -> Result<&'static GeoPlace, Error> {
+    let code = if let Some(place) = gazetteer().find_by_id(id) {
+        Some(place.country.to_owned()).filter(|_| place.kind == "COUNTRIES")
+    } else {
+        let added = network::places::find_by_text_id(ctx.tx, id)?;
+        added.filter(|place| place.kind == "country").map(|place| place.country_code)
+    };
+    code.and_then(|code| gazetteer().find_country(&code)).ok_or_else(|| {
+        let message = format!("\"{id}\" is not the id of a country, for {parameter}");
+        AdsProblem::invalid_parameter(parameter, id, message).into()
+    })
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::resources::categories::iab_names;
 
 /// Platforms of the users that can be reached.
 pub const PLATFORMS: &[(&str, &str)] =
-    &[("0", "iOS"), ("1", "Android"), ("2", "BlackBerry"), ("3", "Mobile web & other"), ("4", "Desktop")];
+    &[("0", "iOS"), ("1", "Android"), ("2", "BlackBerry"), ("3", "Mobile web and other"), ("4", "Desktop")];
 const GENDERS: &[(&str, &str)] = &[("1", "Male"), ("2", "Female")];
 /// Languages detected in posts (ISO 639-1).
 pub const LANGUAGES: &[(&str, &str)] = &[

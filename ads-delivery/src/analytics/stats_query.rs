@@ -1,5 +1,6 @@
 //! The parameters of a statistics request and their validation.
 
+use ads::gazetteer::{find_country, gazetteer};
 use ads::resources::accounts::ACCOUNT;
 use ads::resources::campaigns::CAMPAIGN;
 use ads::resources::funding_instruments::FUNDING_INSTRUMENT;

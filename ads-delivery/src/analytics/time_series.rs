@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use ads::gazetteer::gazetteer;
 use ads::resources::web_event_tags::WEB_EVENT_TAG;
+use ads::targeting_values::PLATFORMS;
 use base::{Fault, PostId, Time, sorted_distinct};
 use serde_json::{Map, Value, json};
 use store::Tx;
@@ -346,11 +347,10 @@ fn segment_name(segment: ReportSegment, value: &str) -> String {
     let name = match (segment, value) {
         (ReportSegment::Gender, "1") => "Male",
         (ReportSegment::Gender, "2") => "Female",
-        (ReportSegment::Platform, "0") => "iOS",
-        (ReportSegment::Platform, "1") => "Android",
-        (ReportSegment::Platform, "2") => "BlackBerry",
-        (ReportSegment::Platform, "3") => "Mobile web and other",
-        (ReportSegment::Platform, "4") => "Desktop",
+        (ReportSegment::Platform, _) => {
+            let platform = PLATFORMS.iter().find(|(known, _)| *known == value);
+            platform.map_or(value, |(_, name)| *name)
+        }
         (ReportSegment::Metro, _) => {
             let place = gazetteer().find_by_id(value);
             place.map_or(value, |place| place.name)

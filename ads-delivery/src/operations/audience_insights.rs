@@ -6,6 +6,7 @@ use ads::resources::campaigns::CAMPAIGN;
 use ads::resources::custom_audiences::CUSTOM_AUDIENCE;
 use ads::resources::promotable_users::{self, PROMOTABLE_USER};
 use ads::resources::web_event_tags::WEB_EVENT_TAG;
+use ads::targeting_values::PLATFORMS;
 use ads_engine::engine::ensure_valid_params;
 use ads_engine::{
     AccountContext, AdsRateClass, AdsRecord, CustomOperation, FieldSpec, OperationOutput, ParsedParams, RequiredRole,
@@ -72,7 +73,12 @@ fn characteristics() -> Vec<Characteristic> {
         (
             "device",
             "PLATFORM",
-            pairs(&[("0", "iOS"), ("1", "Android"), ("3", "Mobile web and other"), ("4", "Desktop")]),
+            // Nobody is known to have a BlackBerry.
+            PLATFORMS
+                .iter()
+                .filter(|(id, _)| *id != "2")
+                .map(|(id, name)| ((*id).to_owned(), (*name).to_owned()))
+                .collect(),
         ),
     ]
 }

@@ -2,7 +2,7 @@
 //! §8.1).
 
 use crate::evaluator::Evaluator;
-use ads::gazetteer::gazetteer;
+use ads::gazetteer::find_country;
 use ads::option_catalog;
 use ads_engine::engine::ensure_valid_params;
 use ads_engine::{
@@ -102,20 +102,8 @@ fn check_keywords(params: &ParsedParams) -> Option<AdsProblem> {
     })
 }
 
-/// Requires a place to be a country.
 fn resolve_country(ctx: &mut AccountContext<'_, '_>, id: &str) -> Result<InsightsCountry, Error> {
-    let built_in = gazetteer().find_by_id(id);
-    let code = if let Some(spot) = built_in {
-        Some(spot.country).filter(|_| spot.kind == "COUNTRIES")
-    } else {
-        let added = network::places::find_by_text_id(ctx.tx, id)?;
-        let added = added.filter(|place| place.kind == "country");
-        added.and_then(|place| Some(gazetteer().find_country(&place.country_code)?.country))
-    };
-    let Some(spot) = code.and_then(|code| gazetteer().find_country(code)) else {
-        let message = format!("\"{id}\" is not the id of a country, for location");
-        return Err(AdsProblem::invalid_parameter("location", id, message).into());
-    };
+    let spot = find_country(ctx, "location", id)?;
     let evaluator = Evaluator::from_context(ctx)?;
     Ok(InsightsCountry { code: spot.country.to_owned(), residents: evaluator.users_in_country(ctx.tx, &spot.id)? })
 }

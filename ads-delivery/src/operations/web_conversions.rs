@@ -3,7 +3,7 @@
 use ads::resources::accounts::ACCOUNT;
 use ads::resources::audience_users::parse_digest;
 use ads::resources::web_event_tags::WEB_EVENT_TAG;
-use ads_engine::account_context::record_not_found;
+use ads_engine::account_context::unknown_record;
 use ads_engine::engine::ensure_valid_params;
 use ads_engine::{
     AccountContext, AdsRateClass, CURRENCIES, CustomOperation, FieldSpec, OperationOutput, ParsedParams, RequiredRole,
@@ -42,7 +42,7 @@ fn create_conversions(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -
         match parse_conversion(item, ctx.now()) {
             Ok(event) => match web_events::find_tag(ctx.tx, &event.event_id)? {
                 Some(tag) if tag.account_id == account => events.push((tag, event)),
-                _ => problems.push(at_item(number, unknown_event(&event.event_id))),
+                _ => problems.push(at_item(number, unknown_record(&WEB_EVENT_TAG, "event_id", &event.event_id))),
             },
             Err(some) => problems.extend(some.into_iter().map(|problem| at_item(number, problem))),
         }
@@ -92,11 +92,6 @@ fn conversion_items(body: Option<&Value>) -> Result<&[Value], AdsProblem> {
 fn at_item(number: usize, mut problem: AdsProblem) -> AdsProblem {
     problem.message = format!("conversions[{number}]: {}", problem.message);
     problem
-}
-
-fn unknown_event(event: &str) -> AdsProblem {
-    let id = web_events::parse_event_id(event).unwrap_or(0);
-    record_not_found(&WEB_EVENT_TAG, "event_id", id)
 }
 
 /// What identifies people is not repeated in messages.

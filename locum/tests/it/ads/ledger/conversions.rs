@@ -91,6 +91,19 @@ fn site_keeps_its_name_when_the_tag_that_gave_it_is_deleted() {
     assert_eq!(shop.purchases("post_engagement"), 1);
     let refused = shop.convert(site, &json!([purchase(&first, &click)]));
     is(&refused, 404, "WEB_EVENT_TAG_NOT_FOUND", "event_id");
+    // An event is of the site that its id names.
+    let rival = Advertiser::on(market());
+    let foreign = rival.make("/web_event_tags", TAG);
+    let mut event = purchase(&second, &click);
+    for site in ["9zz", foreign.as_str()] {
+        let sent = format!("tw-{site}-{}", id(&second));
+        event["event_id"] = json!(sent);
+        let refused = shop.convert(id(&second), &json!([event]));
+        is(&refused, 404, "WEB_EVENT_TAG_NOT_FOUND", "event_id");
+        assert_eq!(refused.json()["errors"][0]["value"], sent.as_str());
+    }
+    event["event_id"] = json!(format!("TW-{site}-{}", id(&second)).to_uppercase());
+    shop.convert(site, &json!([event])).assert_status(200);
 }
 
 #[test]

@@ -33,6 +33,9 @@ fn stats_jobs_are_queued_cancelled_and_limited() {
         (&[("end_time", "2026-05-31T08:00:00Z")][..], "INVALID_TIME_WINDOW", ""),
         (&[long[0], ("segmentation_type", "AGE")], "INVALID_TIME_WINDOW", ""),
         (&[("segmentation_type", "METROS")], "INCLUSIVE_PARAMETERS", "country"),
+        (&[("segmentation_type", "METROS"), ("country", "zz")], "INVALID_PARAMETER", "country"),
+        // A metro.
+        (&[("segmentation_type", "METROS"), ("country", "732da9aec70fbc02")], "INVALID_PARAMETER", "country"),
         (&[("segmentation_type", "CONVERSION_TAGS")], "INVALID_PARAMETER", "segmentation_type"),
         (&[("segmentation_type", "MOODS")], "INVALID_PARAMETER", "segmentation_type"),
     ] {
