@@ -1,5 +1,6 @@
 //! The context of work on an account: the transaction, the account and the caller.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use base::refusal::AdsProblem;
@@ -199,9 +200,14 @@ impl<'t, 'c> AccountContext<'t, 'c> {
 }
 
 pub fn record_not_found(resource: &Resource, name: &'static str, id: i64) -> AdsProblem {
-    let written = resource.id_format.format(id.max(0));
-    let message = format!("The {} {written} was not found", resource.label);
-    AdsProblem::invalid_parameter(name, written, message).with_code(resource.not_found)
+    unknown_record(resource, name, &resource.id_format.format(id.max(0)))
+}
+
+/// Like [`record_not_found`], for an id as the request has it.
+pub fn unknown_record(resource: &Resource, name: impl Into<Cow<'static, str>>, sent: &str) -> AdsProblem {
+    let shown: String = sent.chars().take(100).collect();
+    let message = format!("The {} {shown} was not found", resource.label);
+    AdsProblem::invalid_parameter(name, shown, message).with_code(resource.not_found)
 }
 
 fn account_not_found(accounts: &Resource, id: i64) -> Error {

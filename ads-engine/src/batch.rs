@@ -2,10 +2,10 @@
 
 use base::refusal::{AdsProblem, AdsRefusal};
 use base::{Error, Refusal};
-use schema::RawParam;
+use schema::{IdFormat, RawParam};
 use serde_json::{Map, Value, json};
 
-use crate::account_context::{AccountContext, BatchState};
+use crate::account_context::{AccountContext, BatchState, unknown_record};
 use crate::declaration::{Resource, ResourceVerb};
 use crate::engine::{self, ensure_valid_params};
 use crate::field_kind::parse_record_id;
@@ -186,6 +186,9 @@ fn item_record_id(
     let (sent_name, value) = sent.ok_or_else(|| AdsProblem::missing_parameter(name))?;
     let text = RawParam::Json(value).display_text();
     let id = parse_record_id(resource.id_format, name, &text)?;
-    params.echo.insert(sent_name.clone(), resource.id_format.format(id.max(0)).into());
+    if id == IdFormat::UNKNOWN {
+        return Err(unknown_record(resource, name, &text));
+    }
+    params.echo.insert(sent_name.clone(), resource.id_format.format(id).into());
     Ok(id)
 }

@@ -58,6 +58,9 @@ pub fn run_operation(tx: &mut Tx<'_>, request: &AdsRequest, params: &ParsedParam
     ctx.config.clone_from(&request.config);
     operation.id.clone_into(&mut ctx.cursor_scope);
     if let Some(accounts) = operation.account_resource() {
+        if let Some(problem) = params.problems.iter().find(|problem| problem.is_at_parameter("account_id")) {
+            return Err(problem.clone().into());
+        }
         let id = params.int("account_id").unwrap_or(-1);
         let with_deleted = operation.reads_deleted_accounts() && params.flag("with_deleted");
         ctx.open_account((accounts, id), operation.required_role, operation.is_write, with_deleted)?;

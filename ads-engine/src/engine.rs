@@ -30,8 +30,11 @@ pub fn get(
 }
 
 pub fn path_record_id(resource: &Resource, params: &ParsedParams) -> Result<i64, Error> {
-    let id = params.int(resource.id.post);
-    id.ok_or_else(|| AdsProblem::missing_parameter(resource.id.post).into())
+    if let Some(id) = params.int(resource.id.post) {
+        return Ok(id);
+    }
+    ensure_valid_params(params)?;
+    Err(AdsProblem::missing_parameter(resource.id.post).into())
 }
 
 pub fn ensure_valid_params(params: &ParsedParams) -> Result<(), Error> {

@@ -6,6 +6,7 @@ use schema::{CustomKind, IdFormat, Kind, RawParam, ReadingRules, ValueKind, Viol
 pub use schema::{format_time, parse_time};
 use serde_json::{Value, json};
 
+use crate::account_context::unknown_record;
 use crate::declaration::Resource;
 
 /// The id of any account.
@@ -117,6 +118,9 @@ pub fn parse_value(kind: Kind, name: &str, raw: RawParam<'_>) -> Result<Value, A
         Some(Violation { text, kind: ViolationKind::IllegalId }) => illegal_id(name, text),
         _ => invalid_value(kind, name, raw),
     })?;
+    if let Some(resource) = kind.downcast::<Resource>().filter(|_| value == IdFormat::UNKNOWN) {
+        return Err(unknown_record(resource, name.to_owned(), &raw.display_text()));
+    }
     if is_blank(kind, &value) { Err(invalid_value(kind, name, raw)) } else { Ok(value) }
 }
 
@@ -166,15 +170,15 @@ fn describe_expected(kind: Kind) -> String {
     }
 }
 
-fn parse_flag(text: &str) -> Option<bool> {
-    match text.to_ascii_lowercase().as_str() {
-        "true" | "t" | "1" => Some(true),
-        "false" | "f" | "0" => Some(false),
 /// As [`parse_time`]; a date alone is its midnight in the zone.
 pub fn parse_time_in_zone(zone: &AccountTimeZone, text: &str) -> Option<Time> {
     if text.contains(['T', 't', ' ']) { parse_time(text) } else { zone.midnight_of_date(text) }
 }
 
+fn parse_flag(text: &str) -> Option<bool> {
+    match text.to_ascii_lowercase().as_str() {
+        "true" | "t" | "1" => Some(true),
+        "false" | "f" | "0" => Some(false),
         _ => None,
     }
 }

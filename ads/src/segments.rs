@@ -182,12 +182,17 @@ fn parse_segment(name: &'static str, value: &Value, depth: usize, leaves: &mut u
 fn parse_leaf(members: &Map<String, Value>, id: &Value, negate: bool) -> Result<Value, AdsProblem> {
     let text = RawParam::Json(id).display_text();
     let id = parse_record_id(AUDIENCE_ID_FORMAT, "custom_audience_id", &text)?;
+    if id == IdFormat::UNKNOWN {
+        let message = format!("The custom audience {text} was not found");
+        let problem = AdsProblem::invalid_parameter("custom_audience_id", text, message);
+        return Err(problem.with_code("TAILORED_AUDIENCE_NOT_FOUND"));
+    }
     let comparators = Kind::one_of(COMPARATORS);
     let windows = Kind::one_of(WINDOWS);
     let window = parse_member(members, "lookback_window", windows, Value::Null)?;
     let days = window.as_str().and_then(|days| days.parse::<i64>().ok());
     Ok(json!({
-        "custom_audience_id": AUDIENCE_ID_FORMAT.format(id.max(0)),
+        "custom_audience_id": AUDIENCE_ID_FORMAT.format(id),
         "frequency": parse_member(members, "frequency", Kind::int(1, 1_000_000), 1)?,
         "frequency_comparator": parse_member(members, "frequency_comparator", comparators, "NUM_GTE")?,
         "lookback_window": days,

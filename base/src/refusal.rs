@@ -125,6 +125,10 @@ pub enum ProblemLocation {
 impl AdsProblem {
     pub fn new(code: &'static str, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), location: ProblemLocation::Request, value: None }
+    pub fn is_at_parameter(&self, name: &str) -> bool {
+        matches!(&self.location, ProblemLocation::Parameter(at) if at == name)
+    }
+
     }
 
     pub fn at_parameter(name: impl Into<Cow<'static, str>>, code: &'static str, message: impl Into<String>) -> Self {

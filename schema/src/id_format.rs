@@ -13,14 +13,17 @@ pub enum IdFormat {
 }
 
 impl IdFormat {
-    /// Parses an id; `None` if it contains a character that no id has. One that overflows becomes an id that no
-    /// record has.
+    /// The id of no record.
+    pub const UNKNOWN: i64 = -1;
+
+    /// Parses an id; `None` if it contains a character that no id has. One that overflows becomes
+    /// [`Self::UNKNOWN`].
     pub fn parse(self, text: &str) -> Option<i64> {
         let (radix, plain) = match self {
             Self::Short | Self::Twelve => (36, text.bytes().all(|byte| byte.is_ascii_alphanumeric())),
             Self::Long => (10, text.bytes().all(|byte| byte.is_ascii_digit())),
         };
-        (plain && !text.is_empty()).then(|| i64::from_str_radix(text, radix).unwrap_or(-1))
+        (plain && !text.is_empty()).then(|| i64::from_str_radix(text, radix).unwrap_or(Self::UNKNOWN))
     }
 
     /// The offset added to sequence numbers, so that an id has twelve characters and no leading zero.

@@ -9,7 +9,7 @@ use ads::resources::media_creatives::MEDIA_CREATIVE;
 use ads::resources::promotable_users;
 use ads::resources::promoted_accounts::PROMOTED_ACCOUNT;
 use ads::resources::promoted_posts::PROMOTED_POST;
-use ads_engine::account_context::record_not_found;
+use ads_engine::account_context::{record_not_found, unknown_record};
 use ads_engine::engine::ensure_valid_params;
 use ads_engine::field_kind::{format_time, parse_time_in_zone};
 use ads_engine::{AccountContext, AccountTimeZone, AdsRole, IdFormat, Kind, ParsedParams, Resource, parse_record_id};
@@ -116,12 +116,12 @@ impl StatsQuery {
         Ok(ask)
     }
 
-    fn check_metric_groups(&self) -> Result<(), Error> {
     /// Whether a role may see these statistics (contract ads §1.9).
     pub(super) fn is_visible_to(&self, role: AdsRole) -> bool {
         role != AdsRole::Analyst || self.kind == "ACCOUNT" && self.groups == ["ENGAGEMENT"]
     }
 
+    fn check_metric_groups(&self) -> Result<(), Error> {
         let has = |name: &str| self.groups.iter().any(|group| group == name);
         if has("MOBILE_CONVERSION") && self.groups.len() > 1 {
             let message = "MOBILE_CONVERSION is asked for alone";
@@ -346,8 +346,6 @@ pub(super) fn parse_time_window(
     let mut problems = Vec::new();
     let mut read = |name: &'static str| {
         let text = params.text(name).unwrap_or_default();
-        // A bare date is its midnight in the account's time zone.
-        let at = if text.contains(['T', 't', ' ']) { parse_time(text) } else { zone.midnight_of_date(text) };
         let wrong = |message: String| AdsProblem::invalid_parameter(name, text, message);
         match parse_time_in_zone(&zone, text) {
             None => {
@@ -386,6 +384,9 @@ fn parse_entity_ids(ctx: &mut AccountContext<'_, '_>, kind: &str, texts: &[Strin
     let mut ids = Vec::with_capacity(texts.len());
     for text in texts {
         let id = parse_record_id(resource.id_format, "entity_ids", text)?;
+        if id == IdFormat::UNKNOWN {
+            return Err(unknown_record(resource, "entity_ids", text).into());
+        }
         if !ids.contains(&id) {
             ids.push(id);
         }

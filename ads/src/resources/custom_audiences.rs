@@ -1,7 +1,7 @@
 //! Custom audiences: people known to an advertiser, matched with users by hashed identifiers.
 
 use crate::audience_schedule;
-use ads_engine::account_context::record_not_found;
+use ads_engine::account_context::{record_not_found, unknown_record};
 use ads_engine::engine::{self, ensure_valid_params};
 use ads_engine::{
     AccountContext, AdsRecord, AdsRole, COUNT, CURSOR, CustomOperation, FieldRequirement, FieldSpec, JsonShape, Kind,
@@ -223,7 +223,7 @@ pub fn require_own_audience(ctx: &mut AccountContext<'_, '_>, params: &ParsedPar
 pub fn require_targetable(ctx: &mut AccountContext<'_, '_>, value: &str) -> Result<AdsRecord, Error> {
     let id = parse_record_id(CUSTOM_AUDIENCE.id_format, "targeting_value", value)?;
     let Some((audience, _)) = find(ctx, id, false)? else {
-        return Err(record_not_found(&CUSTOM_AUDIENCE, "targeting_value", id).into());
+        return Err(unknown_record(&CUSTOM_AUDIENCE, "targeting_value", value).into());
     };
     if audience.flag("targetable") {
         return Ok(audience);

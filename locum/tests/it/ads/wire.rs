@@ -155,3 +155,64 @@ fn reference_lists_are_not_limited_by_the_limits_of_development() {
     let row = keys.lines().find(|line| line.contains("`limits.rate_limits`")).unwrap();
     assert!(row.contains("| `relaxed` | `table` |"), "{row}");
 }
+
+#[test]
+fn answers_have_the_members_that_older_ones_had() {
+    let ads = Advertiser::new();
+    let events = send(&ads.person, "GET", "/12/targeting_criteria/events", &[("event_types", "SPORTS")]);
+    assert_eq!(events.assert_status(200)["data_type"], "events");
+    let item = ads.line_item(&ads.campaign());
+    let criterion = json!({ "line_item_id": item, "targeting_type": "BROAD_KEYWORD", "targeting_value": "bike" });
+    let created = ads.batch("targeting_criteria", &json!([{ "operation_type": "Create", "params": criterion }]));
+    assert_eq!(created.assert_status(200)["data_type"], "targeting_criterion");
+    let suggestions = [("suggestion_type", "KEYWORD"), ("targeting_values", "bike")];
+    let post = ads.person.publish_text("Look");
+    let previews = [("post_ids", post.as_str()), ("post_type", "PUBLISHED")];
+    for (path, params) in [("/targeting_suggestions", suggestions), ("/post_previews", previews)] {
+        let page = ads.get(path, &params);
+        assert!(page.as_object().unwrap().contains_key("next_cursor"), "{page}");
+    }
+}
+
+#[test]
+fn refusal_names_the_id_that_was_sent() {
+    let ads = Advertiser::new();
+    let long = "zzzzzzzzzzzzzzzzzzzz";
+    let message = |response: &TestResponse| response.json()["errors"][0].clone();
+    for method in ["GET", "PUT", "DELETE"] {
+        let response = ads.send(method, &format!("/campaigns/{long}"), &[]);
+        is(&response, 404, "CAMPAIGN_NOT_FOUND", "campaign_id");
+        assert_eq!(message(&response)["value"], long);
+        assert_eq!(message(&response)["message"], format!("The campaign {long} was not found"));
+        is(&ads.send(method, "/campaigns/a-b", &[]), 404, "INVALID_ID_ILLEGAL_CHARACTERS", "campaign_id");
+    }
+    let item = [
+        ("campaign_id", long),
+        ("objective", "ENGAGEMENTS"),
+        ("product_type", "PROMOTED_TWEETS"),
+        ("placements", "ALL_ON_TWITTER"),
+        ("bid_amount_local_micro", "150000"),
+    ];
+    assert_eq!(message(&ads.send("POST", "/line_items", &item))["value"], long);
+    let batch = ads.batch("campaigns", &json!([{ "operation_type": "Delete", "params": { "campaign_id": long } }]));
+    assert_eq!(batch.assert_status(400)["operation_errors"][0][0]["value"], long);
+    let path = |id: &str| format!("/12/accounts/{id}");
+    is(&send(&ads.person, "GET", &path("a-b"), &[]), 404, "INVALID_ID_ILLEGAL_CHARACTERS", "account_id");
+    let unknown = send(&ads.person, "GET", &path(long), &[]);
+    is(&unknown, 403, "ACCOUNT_NOT_FOUND", "account_id");
+    assert_eq!(message(&unknown)["value"], long);
+}
+
+#[test]
+fn batch_names_the_operations_that_it_takes() {
+    let ads = Advertiser::new();
+    for (kind, verb, expected) in [
+        ("custom_audiences", "Update", "Create"),
+        ("targeting_criteria", "Update", "Create or Delete"),
+        ("campaigns", "Destroy", "Create, Update or Delete"),
+    ] {
+        let refused = ads.batch(kind, &json!([{ "operation_type": verb, "params": {} }])).assert_status(400);
+        let message = format!("Expected {expected}, got \"{verb}\" for operation_type");
+        assert_eq!(refused["operation_errors"][0][0]["message"], message, "{refused}");
+    }
+}
