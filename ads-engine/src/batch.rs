@@ -76,12 +76,14 @@ pub fn apply_batch(
         run_batch_validator(ctx, batch, &mut wrong)?;
     }
     if wrong.iter().any(|problems| !problems.is_empty()) {
-        let refusal = AdsRefusal { problems: Vec::new(), items: wrong, request: Value::from(requests).to_string() };
+        let request = Value::from(requests).to_string();
+        let refusal = AdsRefusal { items: wrong, request, ..AdsRefusal::default() };
         return Err(Refusal::Ads(Box::new(refusal)).into());
     }
     let records: Vec<AdsRecord> = done.into_iter().flatten().collect();
     let mut output = OperationOutput::from_records(ctx, records)?;
     output.item_requests = Some(requests);
+    output.data_type = resource.batch_data_type;
     Ok(output)
 }
 
@@ -139,7 +141,8 @@ fn apply_item(
             Value::Null => AdsProblem::missing_parameter("operation_type"),
             other => {
                 let shown = RawParam::Json(other).display_text();
-                let message = format!("Expected Create, Update or Delete, got \"{shown}\" for operation_type");
+                let expected = describe_verbs(resource);
+                let message = format!("Expected {expected}, got \"{shown}\" for operation_type");
                 AdsProblem::invalid_parameter("operation_type", shown, message)
             }
         };
@@ -168,6 +171,17 @@ fn apply_item(
     };
     let request = json!({ "params": params.echo, "operation_type": item.name });
     (request, result)
+}
+
+/// The operations that a batch of the resource may have: `Create, Update or Delete`.
+fn describe_verbs(resource: &Resource) -> String {
+    let verbs = [(ResourceVerb::Create, "Create"), (ResourceVerb::Update, "Update"), (ResourceVerb::Delete, "Delete")];
+    let verbs = verbs.into_iter().filter(|(verb, _)| resource.supports_in_batch(*verb));
+    let names: Vec<&str> = verbs.map(|(_, name)| name).collect();
+    match names.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        _ => names.concat(),
+    }
 }
 
 /// The id of the record an item is about: under its own name, or `id`.

@@ -44,6 +44,10 @@ pub struct Resource {
     pub filters: &'static [ListFilter],
     /// Fields to sort by, in addition to the standard ones.
     pub sort_fields: &'static [&'static str],
+    /// Documented attributes to sort by that are the same for all records.
+    pub constant_sorts: &'static [&'static str],
+    /// The text field by which records are known to people, to sort and search by.
+    pub name_field: &'static str,
     /// The default and the maximum number of records per page.
     pub page_size: (i64, i64),
     /// The maximum length of a name prefix to search for; 0 disables the search.
@@ -55,6 +59,8 @@ pub struct Resource {
     pub verbs: &'static [ResourceVerb],
     /// The maximum number of changes in one batch; 0 disables batches.
     pub max_batch_items: usize,
+    /// The legacy `data_type` member of answers to batches; empty if there is none.
+    pub batch_data_type: &'static str,
     /// The verbs allowed in a batch, if they differ from `verbs`.
     pub batch_verbs: &'static [ResourceVerb],
     pub read_role: RequiredRole,
@@ -189,6 +195,8 @@ impl Resource {
         fields: &[],
         filters: &[],
         sort_fields: &[],
+        constant_sorts: &[],
+        name_field: "name",
         page_size: (200, 1000),
         max_name_prefix: 0,
         has_drafts: false,
@@ -201,6 +209,7 @@ impl Resource {
             ResourceVerb::Delete,
         ],
         max_batch_items: 0,
+        batch_data_type: "",
         batch_verbs: &[],
         read_role: RequiredRole::CampaignReader,
         write_role: RequiredRole::CampaignWriter,

@@ -204,13 +204,11 @@ fn parse_sort_orders(resource: &'static Resource, params: &ParsedParams) -> Resu
     let sorts = params.texts("sort_by");
     let mut orders: Vec<RecordOrder> = Vec::new();
     for text in &sorts {
+        if is_constant_sort(resource, text) {
+            continue;
+        }
         let known = text.rsplit_once('-').and_then(|(name, way)| {
-            let falling = match way {
-                "asc" => false,
-                "desc" => true,
-                _ => return None,
-            };
-            Some(RecordOrder { key: sort_column(resource, name)?, descending: falling })
+            Some(RecordOrder { key: sort_column(resource, name)?, descending: is_descending(way)? })
         });
         let wrong = || {
             let message = format!("Expected an attribute and -asc or -desc, got \"{text}\" for sort_by");
@@ -228,12 +226,26 @@ fn parse_sort_orders(resource: &'static Resource, params: &ParsedParams) -> Resu
     Ok(orders)
 }
 
+fn is_descending(way: &str) -> Option<bool> {
+    match way {
+        "asc" => Some(false),
+        "desc" => Some(true),
+        _ => None,
+    }
+}
+
+/// Whether an order is by an attribute that is the same for all records.
+fn is_constant_sort(resource: &Resource, order: &str) -> bool {
+    let order = order.rsplit_once('-').filter(|(_, way)| is_descending(way).is_some());
+    order.is_some_and(|(name, _)| resource.constant_sorts.contains(&name))
+}
+
 fn sort_column(resource: &'static Resource, name: &str) -> Option<RecordOrderKey> {
     match name {
         "created_at" => Some(RecordOrderKey::Created),
         "updated_at" => Some(RecordOrderKey::Updated),
         "deleted" => Some(RecordOrderKey::Deleted),
-        "name" => resource.field("name").map(|_| RecordOrderKey::Name),
+        name if name == resource.name_field => resource.field(name).map(|_| RecordOrderKey::Name),
         _ => {
             let known = resource.sort_fields.iter().find(|known| **known == name);
             known.map(|name| RecordOrderKey::Field(name))

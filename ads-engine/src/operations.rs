@@ -108,11 +108,10 @@ fn resource_operations(accounts: &'static Resource, resource: &'static Resource)
     let mut all: Vec<AdsOperation> = verbs.map(|verb| verb_operation((accounts, resource), *verb)).collect();
     if resource.max_batch_items > 0 {
         let path = format!("/12/batch/accounts/{{account_id}}/{}", resource.path);
-        let more = (!resource.legacy_path.is_empty()).then(|| path.replace(resource.path, resource.legacy_path));
         all.push(AdsOperation {
             id: format!("batchAds{}", pascal_case(resource.path)).leak(),
             method: "POST",
-            aliases: legacy_paths(&path, &more.into_iter().collect::<Vec<_>>()),
+            aliases: resource_aliases(resource, &path),
             path: path.leak(),
             summary: format!(
                 "Up to {} changes of {}s in one request: all or none.",
@@ -150,7 +149,7 @@ fn verb_operation((accounts, resource): (&'static Resource, &'static Resource), 
     AdsOperation {
         id: known_id.unwrap_or_else(|| format!("{id}{name}").leak()),
         method,
-        aliases: legacy_paths(&path, &[]),
+        aliases: resource_aliases(resource, &path),
         path: path.leak(),
         summary: about.leak(),
         action: OperationAction::Verb(resource, verb),
@@ -292,6 +291,13 @@ fn reference_operation(reference: &'static ReferenceList) -> AdsOperation {
         is_write: false,
         uses_search: false,
     }
+}
+
+fn resource_aliases(resource: &Resource, path: &str) -> &'static [&'static str] {
+    let segment = |name: &str| format!("/{name}");
+    let legacy = (!resource.legacy_path.is_empty())
+        .then(|| path.replacen(&segment(resource.path), &segment(resource.legacy_path), 1));
+    legacy_paths(path, &Vec::from_iter(legacy))
 }
 
 /// Version 11 of the API is an alias of version 12.

@@ -64,7 +64,7 @@ impl AdsRecord {
 
     /// The lowercase name used for search and sorting; empty if there is none.
     pub fn name_key(&self) -> Vec<u8> {
-        let name = self.fields.get("name").and_then(Value::as_str);
+        let name = self.fields.get(self.resource.name_field).and_then(Value::as_str);
         name.unwrap_or_default().to_lowercase().into_bytes()
     }
 

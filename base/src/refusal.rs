@@ -97,6 +97,8 @@ pub struct AdsRefusal {
     pub items: Vec<Vec<AdsProblem>>,
     /// The parameters as they were understood (JSON), or empty.
     pub request: String,
+    /// Headers of the answer.
+    pub headers: Vec<(&'static str, String)>,
 }
 
 impl AdsRefusal {
@@ -123,12 +125,12 @@ pub enum ProblemLocation {
 }
 
 impl AdsProblem {
-    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), location: ProblemLocation::Request, value: None }
     pub fn is_at_parameter(&self, name: &str) -> bool {
         matches!(&self.location, ProblemLocation::Parameter(at) if at == name)
     }
 
+    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), location: ProblemLocation::Request, value: None }
     }
 
     pub fn at_parameter(name: impl Into<Cow<'static, str>>, code: &'static str, message: impl Into<String>) -> Self {

@@ -46,52 +46,52 @@ fn refused_action_status(refusal: &Refusal) -> u16 {
 /// What an action does, by what its numbers are; the first id is that of the member who acts.
 #[derive(Clone, Copy)]
 enum ActionFunction {
-    OnPost(fn(&mut Tx<'_>, UserId, PostId) -> Result<(), Error>),
-    OnUser(fn(&mut Tx<'_>, UserId, UserId) -> Result<(), Error>),
-    OnOther(fn(&mut Tx<'_>, UserId, i64) -> Result<(), Error>),
-    OnPostWithNumber(fn(&mut Tx<'_>, UserId, PostId, i64) -> Result<(), Error>),
-    OnListMember(fn(&mut Tx<'_>, UserId, i64, UserId) -> Result<(), Error>),
+    Post(fn(&mut Tx<'_>, UserId, PostId) -> Result<(), Error>),
+    User(fn(&mut Tx<'_>, UserId, UserId) -> Result<(), Error>),
+    Other(fn(&mut Tx<'_>, UserId, i64) -> Result<(), Error>),
+    PostWithNumber(fn(&mut Tx<'_>, UserId, PostId, i64) -> Result<(), Error>),
+    ListMember(fn(&mut Tx<'_>, UserId, i64, UserId) -> Result<(), Error>),
 }
 
-use ActionFunction::{OnListMember, OnOther, OnPost, OnPostWithNumber, OnUser};
+use ActionFunction::{ListMember, Other, Post, PostWithNumber, User};
 
 const DELETE_POST: &str = "delete";
 
 const ACTIONS: &[(&str, ActionFunction)] = &[
-    ("like", OnPost(|tx, user, id| likes::like(tx, user, id).map(drop))),
-    ("unlike", OnPost(|tx, user, id| likes::unlike(tx, user, id).map(drop))),
-    ("repost", OnPost(|tx, user, id| reposts::repost(tx, user, None, id).map(drop))),
-    ("unrepost", OnPost(|tx, user, id| reposts::undo(tx, user, id).map(drop))),
-    ("bookmark", OnPost(|tx, user, id| bookmarks::add(tx, user, id, None).map(drop))),
-    ("unbookmark", OnPost(|tx, user, id| bookmarks::remove(tx, user, id).map(drop))),
-    ("hide", OnPost(|tx, user, id| replies::set_hidden(tx, user, id, true))),
-    ("unhide", OnPost(|tx, user, id| replies::set_hidden(tx, user, id, false))),
-    (DELETE_POST, OnPost(posts::delete)),
-    ("follow", OnUser(|tx, user, other| follows::follow(tx, user, other).map(drop))),
-    ("unfollow", OnUser(|tx, user, other| Ok(follows::unfollow(tx, user, other).map(drop)?))),
-    ("mute", OnUser(mutes::mute)),
-    ("unmute", OnUser(|tx, user, other| Ok(mutes::unmute(tx, user, other).map(drop)?))),
-    ("block", OnUser(blocks::block)),
-    ("unblock", OnUser(|tx, user, other| Ok(blocks::unblock(tx, user, other).map(drop)?))),
-    ("approve", OnUser(follows::approve_request)),
-    ("deny", OnUser(follows::deny_request)),
-    ("follow-list", OnOther(|tx, user, id| lists::follow(tx, user, id).map(drop))),
-    ("unfollow-list", OnOther(|tx, user, id| lists::unfollow(tx, user, id).map(drop))),
-    ("pin-list", OnOther(|tx, user, id| lists::pin(tx, user, id).map(drop))),
-    ("unpin-list", OnOther(|tx, user, id| lists::unpin(tx, user, id).map(drop))),
-    ("join-community", OnOther(|tx, user, id| communities::join(tx, id, user, false).map(drop))),
-    ("leave-community", OnOther(|tx, user, id| communities::leave(tx, id, user).map(drop))),
-    ("post-draft", OnOther(|tx, user, id| unpublished_posts::publish_now(tx, user, id).map(drop))),
-    ("delete-draft", OnOther(|tx, user, id| unpublished_posts::delete(tx, user, id).map(drop))),
-    ("delete-message", OnOther(delete_message)),
-    ("vote", OnPostWithNumber(|tx, user, id, choice| polls::vote(tx, user, id, choice).map(drop))),
-    ("add-to-folder", OnPostWithNumber(|tx, user, id, folder| bookmarks::add(tx, user, id, Some(folder)).map(drop))),
+    ("like", Post(|tx, user, id| likes::like(tx, user, id).map(drop))),
+    ("unlike", Post(|tx, user, id| likes::unlike(tx, user, id).map(drop))),
+    ("repost", Post(|tx, user, id| reposts::repost(tx, user, None, id).map(drop))),
+    ("unrepost", Post(|tx, user, id| reposts::undo(tx, user, id).map(drop))),
+    ("bookmark", Post(|tx, user, id| bookmarks::add(tx, user, id, None).map(drop))),
+    ("unbookmark", Post(|tx, user, id| bookmarks::remove(tx, user, id).map(drop))),
+    ("hide", Post(|tx, user, id| replies::set_hidden(tx, user, id, true))),
+    ("unhide", Post(|tx, user, id| replies::set_hidden(tx, user, id, false))),
+    (DELETE_POST, Post(posts::delete)),
+    ("follow", User(|tx, user, other| follows::follow(tx, user, other).map(drop))),
+    ("unfollow", User(|tx, user, other| Ok(follows::unfollow(tx, user, other).map(drop)?))),
+    ("mute", User(mutes::mute)),
+    ("unmute", User(|tx, user, other| Ok(mutes::unmute(tx, user, other).map(drop)?))),
+    ("block", User(blocks::block)),
+    ("unblock", User(|tx, user, other| Ok(blocks::unblock(tx, user, other).map(drop)?))),
+    ("approve", User(follows::approve_request)),
+    ("deny", User(follows::deny_request)),
+    ("follow-list", Other(|tx, user, id| lists::follow(tx, user, id).map(drop))),
+    ("unfollow-list", Other(|tx, user, id| lists::unfollow(tx, user, id).map(drop))),
+    ("pin-list", Other(|tx, user, id| lists::pin(tx, user, id).map(drop))),
+    ("unpin-list", Other(|tx, user, id| lists::unpin(tx, user, id).map(drop))),
+    ("join-community", Other(|tx, user, id| communities::join(tx, id, user, false).map(drop))),
+    ("leave-community", Other(|tx, user, id| communities::leave(tx, id, user).map(drop))),
+    ("post-draft", Other(|tx, user, id| unpublished_posts::publish_now(tx, user, id).map(drop))),
+    ("delete-draft", Other(|tx, user, id| unpublished_posts::delete(tx, user, id).map(drop))),
+    ("delete-message", Other(delete_message)),
+    ("vote", PostWithNumber(|tx, user, id, choice| polls::vote(tx, user, id, choice).map(drop))),
+    ("add-to-folder", PostWithNumber(|tx, user, id, folder| bookmarks::add(tx, user, id, Some(folder)).map(drop))),
     (
         "remove-from-folder",
-        OnPostWithNumber(|tx, user, id, folder| bookmarks::remove_from_folder(tx, user, id, folder).map(drop)),
+        PostWithNumber(|tx, user, id, folder| bookmarks::remove_from_folder(tx, user, id, folder).map(drop)),
     ),
-    ("list", OnListMember(|tx, user, list, other| lists::add_member(tx, user, list, other).map(drop))),
-    ("unlist", OnListMember(|tx, user, list, other| lists::remove_member(tx, user, list, other).map(drop))),
+    ("list", ListMember(|tx, user, list, other| lists::add_member(tx, user, list, other).map(drop))),
+    ("unlist", ListMember(|tx, user, list, other| lists::remove_member(tx, user, list, other).map(drop))),
 ];
 
 /// Removes one's own copy.
@@ -115,7 +115,7 @@ impl MemberAction {
         let (verb, rest) = text.split_once(' ')?;
         let (verb, function) = *ACTIONS.iter().find(|(name, _)| *name == verb)?;
         let (id, second) = match function {
-            OnPostWithNumber(_) | OnListMember(_) => rest.split_once(' ')?,
+            PostWithNumber(_) | ListMember(_) => rest.split_once(' ')?,
             _ => (rest, "0"),
         };
         Some(Self { verb, function, id: parse_number(id)?, second: parse_number(second)? })
@@ -123,11 +123,11 @@ impl MemberAction {
 
     fn execute(self, tx: &mut Tx<'_>, user: UserId) -> Result<(), Error> {
         match self.function {
-            OnPost(act) => act(tx, user, PostId::new(self.id)),
-            OnUser(act) => act(tx, user, UserId::new(self.id)),
-            OnOther(act) => act(tx, user, self.id),
-            OnPostWithNumber(act) => act(tx, user, PostId::new(self.id), self.second),
-            OnListMember(act) => act(tx, user, self.id, UserId::new(self.second)),
+            Post(act) => act(tx, user, PostId::new(self.id)),
+            User(act) => act(tx, user, UserId::new(self.id)),
+            Other(act) => act(tx, user, self.id),
+            PostWithNumber(act) => act(tx, user, PostId::new(self.id), self.second),
+            ListMember(act) => act(tx, user, self.id, UserId::new(self.second)),
         }
     }
 
@@ -135,8 +135,8 @@ impl MemberAction {
     fn return_path(self, next: &str) -> String {
         let id = self.id;
         match self.function {
-            OnPost(_) if self.verb == DELETE_POST && next.ends_with(&format!("/status/{id}")) => HOME_PATH.to_owned(),
-            OnPost(_) | OnPostWithNumber(_) if self.verb != DELETE_POST => format!("{next}#p{id}"),
+            Post(_) if self.verb == DELETE_POST && next.ends_with(&format!("/status/{id}")) => HOME_PATH.to_owned(),
+            Post(_) | PostWithNumber(_) if self.verb != DELETE_POST => format!("{next}#p{id}"),
             _ => next.to_owned(),
         }
     }

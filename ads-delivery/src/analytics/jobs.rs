@@ -34,7 +34,9 @@ pub(super) fn create(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) ->
     let open = ledger::count_open_jobs(ctx.tx, account)?;
     if open >= MAX_OPEN_JOBS {
         let message = format!("The account has {MAX_OPEN_JOBS} jobs that are not done yet");
-        return Err(AdsProblem::new("TOO_MANY_REQUESTS", message).into());
+        let problems = vec![AdsProblem::new("TOO_MANY_REQUESTS", message)];
+        let refusal = AdsRefusal { problems, headers: job_limit_headers(open), ..AdsRefusal::default() };
+        return Err(Refusal::Ads(Box::new(refusal)).into());
     }
     let now = ctx.now();
     let job = AnalyticsJob {
@@ -117,8 +119,6 @@ pub(super) fn list(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> R
     Ok(output)
 }
 
-pub(super) fn cancel(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
-    ensure_valid_params(params)?;
 /// A job of the account whose figures the caller may see.
 fn find_visible_job(ctx: &mut AccountContext<'_, '_>, id: i64) -> Result<Option<AnalyticsJob>, Error> {
     let job = ledger::find_job(ctx.tx, id)?;
@@ -146,6 +146,8 @@ fn is_visible_to(job: &AnalyticsJob, role: AdsRole) -> bool {
     StatsQuery::from_job(job.account_id, &job.request).is_visible_to(role)
 }
 
+pub(super) fn cancel(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    ensure_valid_params(params)?;
     let id = params.int("job_id").unwrap_or(-1);
     let written = IdFormat::Long.format(id.max(0));
     let Some(mut job) = find_visible_job(ctx, id)? else {

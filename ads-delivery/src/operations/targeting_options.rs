@@ -150,7 +150,8 @@ pub(super) static OPERATIONS: &[CustomOperation] = &[
             paginate_rows(ctx, params, rows.collect())
         },
     ),
-    option_list("getAdsTvMarkets", "/targeting_criteria/tv_markets", "Markets of television.", &[], list_tv_markets),
+    option_list("getAdsTvMarkets", "/targeting_criteria/tv_markets", "Markets of television.", &[], list_tv_markets)
+        .rate_limited(AdsRateClass::Standard),
     option_list(
         "getAdsTvShows",
         "/targeting_criteria/tv_shows",
@@ -162,7 +163,8 @@ pub(super) static OPERATIONS: &[CustomOperation] = &[
             Q_PARAM,
         ],
         list_tv_shows,
-    ),
+    )
+    .rate_limited(AdsRateClass::Standard),
 ];
 
 fn option_row(kind: &str, value: &str, name: &str) -> Value {
@@ -356,5 +358,7 @@ fn list_events(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Resul
             "country_breakdown_percentage": {},
         }));
     }
-    paginate_rows(ctx, params, rows)
+    let mut output = paginate_rows(ctx, params, rows)?;
+    output.data_type = "events";
+    Ok(output)
 }

@@ -39,7 +39,7 @@ fn list_suggestions(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> 
     found.truncate(usize::try_from(count).unwrap_or(0));
     let rows = found.into_iter();
     let rows: Vec<Value> = rows.map(|value| json!({ "suggestion_type": kind, "suggestion_value": value })).collect();
-    Ok(OperationOutput::from_value(rows.into()))
+    Ok(OperationOutput::from_value(rows.into()).as_last_page())
 }
 
 /// Keywords used together with these recently.

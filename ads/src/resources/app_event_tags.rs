@@ -37,6 +37,8 @@ pub static APP_EVENT_TAG: Resource = Resource {
     ],
     filters: &[ListFilter::ids("app_event_tag_ids", "id", &APP_EVENT_TAG)],
     sort_fields: &["post_view_attribution_window", "post_engagement_attribution_window"],
+    constant_sorts: &["assisted_conversion"],
+    name_field: "provider_app_event_name",
     verbs: &[ResourceVerb::List, ResourceVerb::Get, ResourceVerb::Create, ResourceVerb::Delete],
     rules: &[
         ValidationRule::OnRecord(validate_windows),

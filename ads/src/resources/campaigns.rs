@@ -46,6 +46,8 @@ pub static CAMPAIGN: Resource = Resource {
         ListFilter::ids("funding_instrument_ids", "funding_instrument_id", &FUNDING_INSTRUMENT),
     ],
     sort_fields: &["daily_budget_amount_local_micro", "total_budget_amount_local_micro", "standard_delivery"],
+    // Those of the line items, in earlier versions of the API.
+    constant_sorts: &["start_time", "end_time"],
     max_name_prefix: 255,
     has_drafts: true,
     max_batch_items: 40,
@@ -58,9 +60,9 @@ pub static CAMPAIGN: Resource = Resource {
         ValidationRule::OnReference("funding_instrument_id", validate_amounts),
         ValidationRule::InContext(fill_defaults),
         ValidationRule::InContext(validate_budgets),
+        ValidationRule::InContext(validate_line_item_limits),
         ValidationRule::InContext(enforce_campaign_limit),
     ],
-        ValidationRule::InContext(validate_line_item_limits),
     history_name: "CAMPAIGN",
     compute_fields: Some(computed_fields),
     ..Resource::DEFAULT
@@ -237,8 +239,6 @@ pub fn validate_budgets_cover_spend(
     if problems.is_empty() { Ok(()) } else { Err(Refusal::from(problems).into()) }
 }
 
-/// Updates a campaign's summary of its line items after one of them changed.
-pub fn update_campaign_summary(ctx: &mut AccountContext<'_, '_>, id: i64) -> Result<(), Error> {
 /// Its line items keep to the limits that a campaign sets (contract ads §4.5).
 fn validate_line_item_limits(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     let limits = ["budget_optimization", DAILY_BUDGET, TOTAL_BUDGET];
@@ -256,6 +256,8 @@ fn validate_line_item_limits(ctx: &mut AccountContext<'_, '_>, change: &mut Reco
     Ok(())
 }
 
+/// Updates a campaign's summary of its line items after one of them changed.
+pub fn update_campaign_summary(ctx: &mut AccountContext<'_, '_>, id: i64) -> Result<(), Error> {
     let Some(mut campaign) = ctx.find_record(&CAMPAIGN, id)? else {
         return Ok(());
     };

@@ -418,5 +418,5 @@ fn list_previews(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Res
         let page = format!("<iframe class='tweet-preview' src='{}{path}'></iframe>", ctx.site.url);
         all.push(json!({ name: id.to_string(), "preview": page }));
     }
-    Ok(OperationOutput::from_value(all.into()))
+    Ok(OperationOutput::from_value(all.into()).as_last_page())
 }

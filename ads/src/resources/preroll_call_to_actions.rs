@@ -14,6 +14,7 @@ pub static PREROLL_CALL_TO_ACTION: Resource = Resource {
     id: VocabularyWord::same_in_both("preroll_call_to_action_id"),
     path: "preroll_call_to_actions",
     label: "preroll call to action",
+    legacy_path: "preroll_call_to_action",
     operation_ids: &[
         (ResourceVerb::List, "getAdsCallsToAction"),
         (ResourceVerb::Get, "getAdsCallToAction"),

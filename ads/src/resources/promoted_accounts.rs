@@ -33,6 +33,7 @@ pub static PROMOTED_ACCOUNT: Resource = Resource {
         ListFilter::ids("line_item_ids", "line_item_id", &LINE_ITEM),
         ListFilter::ids("promoted_account_ids", "id", &PROMOTED_ACCOUNT),
     ],
+    constant_sorts: &["paused"],
     verbs: &[ResourceVerb::List, ResourceVerb::Get, ResourceVerb::Create, ResourceVerb::Delete],
     rules: &[
         ValidationRule::OnReference("line_item_id", validate_product_type),

@@ -56,6 +56,7 @@ pub static TARGETING_CRITERION: Resource = Resource {
     ],
     verbs: &[ResourceVerb::List, ResourceVerb::Get, ResourceVerb::Create, ResourceVerb::Delete],
     max_batch_items: 500,
+    batch_data_type: "targeting_criterion",
     rate_class: AdsRateClass::High,
     rules: &[
         ValidationRule::OnRecord(validate_operator),
@@ -409,7 +410,6 @@ pub fn add_platform(ctx: &mut AccountContext<'_, '_>, item: i64, platform: &str)
     engine::create(ctx, &TARGETING_CRITERION, &params).map(|_| ())
 }
 
-fn refresh_audience_reach(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
 /// Ends the targeting of a platform that [`add_platform`] began.
 pub fn remove_platform(ctx: &mut AccountContext<'_, '_>, item: i64, platform: &str) -> Result<(), Error> {
     for criterion in list_by_type(ctx, item, "PLATFORM")? {
@@ -420,6 +420,7 @@ pub fn remove_platform(ctx: &mut AccountContext<'_, '_>, item: i64, platform: &s
     Ok(())
 }
 
+fn refresh_audience_reach(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
     let record = &change.record;
     if record.get("audience").is_none() {
         return Ok(());

@@ -241,7 +241,7 @@ fn the_stylesheet_loads_nothing_and_has_a_name_of_its_own() {
     assert!(!style.contains("url(") && !style.contains("@import"));
     assert!(style.contains("prefers-color-scheme: dark"));
     assert!(style.contains("prefers-reduced-motion"));
-    let digest = pages::STYLE.path().strip_prefix("/assets/").and_then(|path| path.strip_suffix(".css")).unwrap();
+    let digest = STYLE.path().strip_prefix("/assets/").and_then(|path| path.strip_suffix(".css")).unwrap();
     assert_eq!(digest.len(), 16);
     assert!(digest.bytes().any(|digit| digit != b'0'));
     assert!(digest.bytes().all(|digit| digit.is_ascii_hexdigit()));

@@ -10,7 +10,7 @@ fn parts(count: u32) -> i64 {
 }
 
 fn key(viewer_id: i64, hour: i64) -> PlaybackKey {
-    PlaybackKey { hour, media_id: Id::new(7), viewer_id }
+    PlaybackKey { hour, media_id: MediaId::new(7), viewer_id }
 }
 
 #[test]
@@ -29,7 +29,7 @@ fn parts_count_once_per_viewer_and_hour() {
             record(1, 10, parts(31));
             record(1, 11, parts(15));
             record(-2, 11, STARTED | parts(60));
-            let hours = hourly_counts(tx, Id::new(7), (10, 12)).unwrap();
+            let hours = hourly_counts(tx, MediaId::new(7), (10, 12)).unwrap();
             let first = PlaybackCounts {
                 starts: 1,
                 quarters: 1,
@@ -52,7 +52,7 @@ fn parts_count_once_per_viewer_and_hour() {
             both.add(second, 1);
             assert_eq!(total_counts(tx, &[7, 8]).unwrap(), [(both, 7)]);
             assert_eq!(prune(tx, 11, 9).unwrap(), 1);
-            delete_by_media(tx, Id::new(7)).unwrap();
+            delete_by_media(tx, MediaId::new(7)).unwrap();
             assert_eq!(total_counts(tx, &[7]).unwrap(), []);
             Ok(())
         };

@@ -2,6 +2,7 @@
 
 use base::Refusal;
 use base::refusal::{AdsProblem, AdsRefusal, InvalidParameter, ProblemLocation, StreamConnectionRefusal};
+use http::header::{HeaderName, HeaderValue};
 use serde_json::{Value, json};
 
 use crate::reply::{HttpReply, JSON_UTF8};
@@ -46,7 +47,11 @@ fn render_declined(status: u16, declined: &AdsRefusal) -> HttpReply {
             body.insert("operation_errors".to_owned(), items.into());
         }
     }
-    HttpReply::bytes(status, JSON_UTF8, body.to_string())
+    let reply = HttpReply::bytes(status, JSON_UTF8, body.to_string());
+    declined.headers.iter().fold(reply, |reply, (name, value)| match HeaderValue::from_str(value) {
+        Ok(value) => reply.header(HeaderName::from_static(name), value),
+        Err(_) => reply,
+    })
 }
 
 fn problem_json(problem: &AdsProblem) -> Value {
@@ -159,5 +164,22 @@ fn refusal_code(refusal: &Refusal) -> &'static str {
         Refusal::NotImplemented { .. } => "INTERNAL_ERROR",
         Refusal::BodyTimeout => "CANCELLED_REQUEST",
         Refusal::Unavailable => "OVER_CAPACITY",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base::Refusal;
+    use base::refusal::{AdsProblem, AdsRefusal};
+
+    use super::render;
+
+    #[test]
+    fn refusal_is_answered_with_its_headers() {
+        let problems = vec![AdsProblem::new("TOO_MANY_REQUESTS", "Too many jobs")];
+        let headers = vec![("x-concurrent-job-limit", "100".to_owned())];
+        let reply = render(&Refusal::Ads(Box::new(AdsRefusal { problems, headers, ..AdsRefusal::default() })));
+        assert_eq!(reply.status, 429);
+        assert_eq!(reply.headers.get("x-concurrent-job-limit").unwrap(), "100");
     }
 }

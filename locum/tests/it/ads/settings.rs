@@ -318,7 +318,7 @@ fn media_creative_needs_a_line_item_that_takes_it() {
     is(&call(&timeline), 400, "INCOMPATIBLE_LINE_ITEM", "line_item_id");
     let first = call(&before).assert_status(200);
     is(&call(&before), 400, "INVALID", "line_item_id");
-    let path = format!("/preroll_call_to_actions/{}", first["data"]["id"].as_str().unwrap());
+    let path = format!("/preroll_call_to_action/{}", first["data"]["id"].as_str().unwrap());
     ads.send("DELETE", &path, &[]).assert_status(200);
     call(&before).assert_status(200);
     let deleted = format!("/account_media/{film}");

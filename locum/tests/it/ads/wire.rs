@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Advertiser, is, refused, send};
-use crate::harness::{TestRequest, TestServer, TestUser, run_command, shared_server};
+use crate::harness::{TestRequest, TestResponse, TestServer, TestUser, run_command, shared_server};
 
 #[test]
 fn request_params_echo_the_names_that_were_received() {

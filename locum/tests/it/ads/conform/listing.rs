@@ -40,9 +40,9 @@ impl Subject<'_> {
         self.refused(&response, 400, "INVALID_PARAMETER", "count");
         let response = list(self, &[("cursor", "nonsense")]);
         self.refused(&response, 400, "INVALID_PARAMETER", "cursor");
-        let name = self.of.field("name").map(|_| "name");
+        let name = self.of.field(self.of.name_field).map(|field| field.name.post);
         let sortable = ["created_at", "updated_at", "deleted"].into_iter().chain(name);
-        for name in sortable.chain(self.of.sort_fields.iter().copied()) {
+        for name in sortable.chain(self.of.sort_fields.iter().chain(self.of.constant_sorts).copied()) {
             for way in ["asc", "desc"] {
                 let sort = format!("{name}-{way}");
                 let response = list(self, &[("sort_by", &sort)]);
