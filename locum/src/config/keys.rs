@@ -8,8 +8,8 @@ use super::key::{ConfigKey, config_keys};
 use super::text::from_text;
 use super::types::{
     AddressBlocks, ByteSize, ConfigType, CountedVideos, DatabaseUrl, EmailAddress, ExchangeRates, FfmpegSetting,
-    HostName, HttpsUrl, LogFormat, Origin, PlainPkce, RateLimits, RedisUrl, RegistrationName, RoleName, SecretText,
-    TimeSpan, VocabularyName, WorldDate, WorldName,
+    HostName, HttpsUrl, LogFilter, LogFormat, Origin, PlainPkce, RateLimits, RedisUrl, RegistrationName, RoleName,
+    SecretText, TimeSpan, VocabularyName, WorldDate, WorldName,
 };
 
 const MAX_COUNT: u64 = 1_000_000;
@@ -269,7 +269,7 @@ config_keys! {
         /// The format of the log on stderr.
         log_format: LogFormat = Literal("pretty"), Literal("json");
         /// The log level: `error`, `warn`, `info`, `debug`, `trace`, or a filter such as `info,web=debug`.
-        log_level: String = Literal("info");
+        log_level: LogFilter = Literal("info");
     }
     journal: JournalSection {
         /// How many requests the journal of the development server keeps; 0 turns it off, and the list of connected clients.

@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use base::{Time, clock};
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
 use web::limits::RateLimitMode;
 
 /// An integer with an optional unit; without a unit, seconds.
@@ -105,6 +107,13 @@ pub(super) fn is_email_address(text: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b".+-_".contains(&byte);
     text.split_once('@')
         .is_some_and(|(name, host)| !name.is_empty() && name.bytes().all(is_plain) && is_host_name(host))
+}
+
+/// Words without a target must be levels: the filter's own parser takes any other word for a target, of which
+/// nothing is ever logged.
+pub(super) fn is_log_filter(text: &str) -> bool {
+    let is_level = |word: &str| word.contains(['=', '[']) || word.parse::<LevelFilter>().is_ok();
+    text.split(',').all(|word| is_level(word.trim())) && EnvFilter::try_new(text).is_ok()
 }
 
 /// At most 253 letters, digits and hyphens in labels of at most 63, separated by dots; no port.

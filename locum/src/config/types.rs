@@ -15,8 +15,8 @@ use web::limits::RateLimitMode;
 
 use super::key::KeySecrecy;
 use super::parse::{
-    WorldDay, is_database_url, is_email_address, is_host_name, is_https_url, is_origin, is_redis_url, parse_byte_size,
-    parse_duration, parse_rate_limits, parse_world_date,
+    WorldDay, is_database_url, is_email_address, is_host_name, is_https_url, is_log_filter, is_origin, is_redis_url,
+    parse_byte_size, parse_duration, parse_rate_limits, parse_world_date,
 };
 use super::text::from_text;
 
@@ -83,6 +83,7 @@ name_types! {
     ExchangeRates = "list of `EUR=1080000`",
     HostName = "host name"; "list of host names",
     HttpsUrl = "`https://host[:port]/path`",
+    LogFilter = "level or filter (`info`, `info,web=debug`)",
     EmailAddress = "`name@host`",
     WorldName = "`demo`, `ads`, `empty`, or a `.jsonl` or `.toml` file",
     WorldDate = "`today` or a date since 2014 that is not in the future (`2026-10-01`)",
@@ -118,6 +119,7 @@ parsed_types! {
         (is_known || crate::dev::is_world_file(&text)).then_some(text)
     };
     WorldDate(WorldDay) = |text: String| parse_world_date(&text);
+    LogFilter(String) = |text: String| is_log_filter(&text).then_some(text);
     TimeSpan(Duration) = |text: String| parse_duration(&text);
     ByteSize(usize) = |text: String| parse_byte_size(&text);
     RateLimits(RateLimitMode) = |text: String| parse_rate_limits(&text);

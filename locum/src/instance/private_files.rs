@@ -2,12 +2,12 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use base::Fault;
 
-use super::master_key;
+use super::{InstanceManifest, master_key};
 use crate::command_error::CommandError;
 use crate::config::{RunMode, ServerSettings};
 
@@ -31,6 +31,18 @@ pub(crate) fn write_private(path: &Path, text: &str) -> Result<(), Fault> {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     File::open(folder).and_then(|folder| folder.sync_all()).map_err(fault)
+}
+
+/// Refuses root in the data directory of another user, who could not read what root writes there.
+pub(super) fn refuse_root_for_other_owner(folder: &Path) -> Result<(), CommandError> {
+    let owner = fs::metadata(InstanceManifest::file_path(folder)).map_or(0, |file| file.uid());
+    if owner == 0 || !rustix::process::geteuid().is_root() {
+        return Ok(());
+    }
+    Err(CommandError::Failed(format!(
+        "{} belongs to the user with the id {owner}: run this command as that user, for example with `sudo -u '#{owner}'`",
+        folder.display()
+    )))
 }
 
 /// Refuses to serve with a master key, a database or keys of the development world that other users may read. In

@@ -14,9 +14,11 @@ use crate::config::{LogFormat, ServerSettings};
 
 /// A second call in one process has no effect.
 pub(super) fn start(settings: &ServerSettings) -> Result<(), CommandError> {
-    let filter = EnvFilter::try_new(&settings.observe.log_level)
-        .map_err(|error| CommandError::Usage(format!("observe.log_level [{}]: {error}", settings.observe.log_level)))?;
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(stderr);
+    let level = &settings.observe.log_level.0;
+    let filter = EnvFilter::try_new(level)
+        .map_err(|error| CommandError::Usage(format!("observe.log_level [{level}]: {error}")))?;
+    // What cannot be written is lost: reporting it on stderr, which failed, would panic.
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(stderr).log_internal_errors(false);
     let started = if settings.observe.log_format == LogFormat::Json {
         log.json().flatten_event(true).with_current_span(false).with_span_list(false).try_init()
     } else if stderr().is_terminal() {

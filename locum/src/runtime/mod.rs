@@ -61,17 +61,7 @@ pub(crate) fn prepare_settings(
     settings.set_port(args.port);
     logging::start(&settings)?;
     for danger in &settings.dangers {
-        warn_in_red(&format!("{danger} is enabled"));
+        tracing::warn!("danger: {danger} is enabled");
     }
     Ok(Arc::new(settings))
-}
-
-fn warn_in_red(text: &str) {
-    use std::io::IsTerminal;
-    tracing::warn!("{text}");
-    if std::io::stderr().is_terminal() {
-        eprintln!("\x1b[31mdanger: {text}\x1b[0m");
-    } else {
-        eprintln!("danger: {text}");
-    }
 }

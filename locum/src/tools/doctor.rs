@@ -115,7 +115,10 @@ fn check_master_key(settings: &ServerSettings) -> DoctorFinding {
     }
     match std::fs::metadata(&file).map(|data| data.permissions().mode() & 0o077) {
         Ok(0) | Err(_) => DoctorFinding::Healthy("readable".to_owned()),
-        Ok(_) => DoctorFinding::Warning(format!("{}: readable by other users; run chmod 0600", file.display())),
+        Ok(_) if settings.mode == RunMode::Dev => {
+            DoctorFinding::Warning(format!("{}: readable by other users until the next start", file.display()))
+        }
+        Ok(_) => DoctorFinding::Failure(format!("{}: readable by other users; run chmod 0600", file.display())),
     }
 }
 
@@ -217,6 +220,10 @@ fn check_backups(settings: &ServerSettings) -> DoctorFinding {
     let schedule = match BackupSchedule::from_settings(settings) {
         Ok(Some(schedule)) => schedule,
         Ok(None) if settings.mode == RunMode::Dev => return DoctorFinding::Healthy("not scheduled".to_owned()),
+        Ok(None) if matches!(settings.database_location(), store::DatabaseLocation::Server(_)) => {
+            let advice = "not seen from here: back up with `pg_dump`, and media files with `locum backup --media-only`";
+            return DoctorFinding::Warning(advice.to_owned());
+        }
         Ok(None) => return DoctorFinding::Warning("not scheduled: set backup.to, or run `locum backup`".to_owned()),
         Err(exit) => return DoctorFinding::Failure(exit.message().to_owned()),
     };

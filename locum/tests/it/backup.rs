@@ -9,8 +9,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::harness::{
-    DatabaseEngine, OAuth1Credentials, TestRequest, TestRng, TestServer, locum_command, suite_engine, suite_setting,
-    wait_until, without_impressions,
+    DatabaseEngine, OAuth1Credentials, TestRequest, TestRng, TestServer, locum_command, run_command, suite_engine,
+    suite_setting, wait_until, without_impressions,
 };
 use crate::media::{at_once, samples};
 
@@ -445,4 +445,12 @@ fn failed_scheduled_backup_is_counted_and_leaves_the_server_ready() {
     let found = server.run_cli(&["doctor", "--set", &to]).stdout;
     assert!(found.contains("folder"), "{found}");
     assert_eq!(diagnosis(&server), "good", "without a schedule");
+}
+
+#[test]
+fn interval_of_zero_between_backups_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = ["dev", "--data-dir", "data", "--set", "backup.to=backups", "--set", "backup.every=0s"];
+    let ran = run_command(folder.path(), &args);
+    assert!(ran.code == 2 && ran.stderr.contains("backup.every must be at least one second"), "{ran:?}");
 }

@@ -71,6 +71,7 @@ fn wrong_configuration_is_refused_with_file_and_line() {
         ("node = 1.5", "locum.toml:3: core.node must be"),
         ("base_url = \"https://again.example\"", "locum.toml:3: "),
         ("[listen", "locum.toml:3: "),
+        ("[observe]\nlog_level = \"loud\"", "locum.toml:4: observe.log_level [loud]"),
         ("[db]\nurl_file = \"missing\"", "locum.toml:4: db.url_file [missing]: "),
         ("[secrets]\nmaster_key_file = \".\"", "locum.toml:4: secrets.master_key_file [.]: "),
         ("[mail]\nsmtp_url_file = \"binary\"", "locum.toml:4: mail.smtp_url_file [binary]: "),
@@ -142,4 +143,17 @@ fn production_has_no_endpoints_commands_or_headers_of_the_development_server() {
         let response = serve.send(TestRequest::get("/2/users/me").header(name, "1"));
         assert_eq!((response.status, response.text()), (401, plain.clone()), "{name}");
     }
+}
+
+#[test]
+fn root_is_refused_in_the_data_directory_of_another_user() {
+    let mut server = TestServer::start(&["--world", "empty"]);
+    server.kill();
+    let manifest = server.data_dir().join("world.json");
+    if std::os::unix::fs::chown(&manifest, Some(12_345), None).is_err() {
+        return; // only root can give files away
+    }
+    let ran = server.run_cli(&["user", "list"]);
+    ran.assert_exit_code(1);
+    assert!(ran.stderr.contains("belongs to the user with the id 12345: run this command as that user"), "{ran:?}");
 }

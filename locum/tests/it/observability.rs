@@ -2,11 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::harness::{DatabaseEngine, TestRequest, TestRng, TestServer, suite_engine, suite_setting, wait_until};
+use crate::harness::{
+    DatabaseEngine, TestRequest, TestRng, TestServer, locum_command, suite_engine, suite_setting, wait_until,
+};
 
 fn body_of(server: &TestServer, path: &'static str) -> (u16, String) {
     let response = server.send(TestRequest::get(path));
@@ -242,4 +245,27 @@ fn metrics_show_the_work_that_waits() {
     server.run_sql(&format!("INSERT INTO delivery ({columns}) VALUES (1, 1, 1, 0, 1000, '{{}}', 9000000000000)"));
     assert_eq!(value("locum_deliveries_waiting"), 1);
     assert!(value("locum_oldest_delivery_age_seconds") > 1_000_000);
+}
+
+#[test]
+fn server_goes_on_when_its_log_cannot_be_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let mut command = locum_command(folder.path());
+    command.args(["dev", "--world", "empty", "--data-dir", "data", "--control-port", "0", "--log-level", "trace"]);
+    command.args(["--port", &address.port().to_string()]);
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let mut server = command.stdout(std::process::Stdio::null()).stderr(full).spawn().unwrap();
+    let is_live = || {
+        let Ok(mut stream) = TcpStream::connect(address) else { return false };
+        stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+        let sent = stream.write_all(b"GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+        let mut answer = String::new();
+        sent.is_ok() && stream.read_to_string(&mut answer).is_ok() && answer.starts_with("HTTP/1.1 200")
+    };
+    wait_until("it answers", is_live);
+    let goes_on = (0..20).all(|_| is_live()) && server.try_wait().unwrap().is_none();
+    server.kill().unwrap();
+    server.wait().unwrap();
+    assert!(goes_on);
 }

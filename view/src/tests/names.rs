@@ -58,7 +58,10 @@ const OFFICIAL: &[(ObjectKind, &str)] = &[
         "all_project_client_apps cap_per_client_app cap_per_project client_app_rules_count project_rules_count",
     ),
     (ObjectKind::SEARCH_COUNT, "end start tweet_count"),
-    (ObjectKind::LIKE, "created_at id liked_tweet_id timestamp_ms"),
+    (
+        ObjectKind::LIKE,
+        "attachments_media_keys created_at id liked_tweet_author_id liked_tweet_id timestamp_ms tweet_author_id",
+    ),
 ];
 
 const OFFICIAL_EXPANSIONS: &[(ObjectKind, &str)] = &[
@@ -91,7 +94,6 @@ const OURS: &[&str] = &[
     "post_count",
     "liked_post_id",
     "liked_post_author_id",
-    "tweet_author_id",
 ];
 
 #[test]

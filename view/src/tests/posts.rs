@@ -40,7 +40,7 @@ fn a_long_text_is_sent_in_part_and_whole_as_a_note() {
     assert_eq!(answer["note_tweet"]["text"], base::text::escape_html(&text).as_ref());
     assert_eq!(answer["note_tweet"]["entities"]["hashtags"][0]["tag"], "w");
     assert!(answer.get("entities").is_none());
-    assert_eq!(answer["display_text_range"], value!([0, plain.chars().count()]));
+    assert_eq!(answer["display_text_range"], value!([0, part.chars().count()]));
 
     let short = shown(post(post_id(1), 1, &"x".repeat(280)), "note_tweet,display_text_range");
     assert_eq!(short["text"], "x".repeat(280));

@@ -187,7 +187,7 @@ fn invalid_form_shows_the_error_at_its_field_and_stores_nothing() {
     let target = format!("/line-items/{item}/target");
     let fields = [("targeting_type", "AGE"), ("operator_type", "EQ"), ("targeting_value", "OLD")];
     let response = manager.send(&target, &fields);
-    assert!(error_of(&response, "targeting_value").contains("no value of AGE"));
+    assert!(error_of(&response, "targeting_value").contains("not a value of AGE"));
     let edit = format!("/line-items/{item}/edit");
     let fields = [("name", "Riders"), ("start_time", "tomorrow")];
     let response = manager.send(&edit, &fields);

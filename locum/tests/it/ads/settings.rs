@@ -291,11 +291,10 @@ fn media_creative_needs_a_line_item_that_takes_it() {
         let params = [("line_item_id", item), ("account_media_id", media)];
         ads.send("POST", "/media_creatives", &[&params[..], more].concat())
     };
-    let created = put(&before, &film, &[]).assert_status(200);
-    assert_eq!(created["data"]["creative_type"], "PREROLL");
-    assert_eq!(created["data"]["approval_status"], "ACCEPTED");
+    let created = put(&before, &film, &[]).assert_status(200)["data"].clone();
+    assert_eq!((&created["creative_type"], &created["approval_status"]), (&json!("PREROLL"), &json!("ACCEPTED")));
     // The same again is the same; what was deleted comes back.
-    let id = &created["data"]["id"];
+    let id = &created["id"];
     assert_eq!(&put(&before, &film, &[]).assert_status(200)["data"]["id"], id);
     let path = format!("/media_creatives/{}", id.as_str().unwrap());
     ads.send("DELETE", &path, &[]).assert_status(200);
@@ -321,7 +320,7 @@ fn media_creative_needs_a_line_item_that_takes_it() {
     let path = format!("/preroll_call_to_action/{}", first["data"]["id"].as_str().unwrap());
     ads.send("DELETE", &path, &[]).assert_status(200);
     call(&before).assert_status(200);
-    let deleted = format!("/account_media/{film}");
-    assert_eq!(ads.send("DELETE", &deleted, &[]).assert_status(200)["data"]["deleted"], true);
+    let deleted = ads.send("DELETE", &format!("/account_media/{film}"), &[]).assert_status(200);
+    assert_eq!(deleted["data"]["deleted"], true);
     is(&put(&before, &film, &[]), 404, "ACCOUNT_MEDIA_NOT_FOUND", "account_media_id");
 }

@@ -34,8 +34,7 @@ impl Subject<'_> {
                 self.refused(&response, 400, "INVALID_PARAMETER", "count");
             }
         }
-        let response = list(self, &[("count", &most.to_string())]);
-        self.well(&response, "the largest count");
+        self.well(&list(self, &[("count", &most.to_string())]), "the largest count");
         let response = list(self, &[("count", &(most + 1).to_string())]);
         self.refused(&response, 400, "INVALID_PARAMETER", "count");
         let response = list(self, &[("cursor", "nonsense")]);
