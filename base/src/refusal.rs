@@ -343,7 +343,7 @@ impl From<Fault> for Error {
     }
 }
 
-/// Tells what the caller is told from what the caller cannot help.
+/// Separates a refusal, which a page shows, from a failure of the server.
 pub trait SplitRefusal<T> {
     fn split_refusal(self) -> Result<Result<T, Refusal>, Fault>;
 }
