@@ -109,7 +109,7 @@ pub fn list_changes(tx: &mut Tx<'_>, query: &AdsChangeQuery<'_>) -> Result<Vec<A
                 AdsChangeRecord,
                 "WHERE account_id = $1 AND entity = $2 AND ",
                 $column,
-                " = $3 AND changed_at >= $4 AND (changed_at, id) < ($5, $6) AND ($7 = 0 OR user_id = $8) \
+                " = $3 AND changed_at >= $4 AND (changed_at, id) < ($5, $6) AND (CAST($7 AS BIGINT) = 0 OR user_id = $8) \
                  ORDER BY changed_at DESC, id DESC LIMIT $9"
             )
         };
