@@ -24,6 +24,7 @@ mod field;
 mod frame;
 mod keys;
 mod landing;
+mod layout;
 mod mailbox;
 pub mod manager;
 mod markdown;

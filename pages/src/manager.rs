@@ -4,7 +4,7 @@ use askama::Template;
 use base::Time;
 
 use crate::field::collect_problems;
-use crate::{FormField, FormProblem, HtmlPage, PageFrame, Pager};
+use crate::{FormField, FormProblem, HtmlPage, PageFrame, Pager, ZonedTime};
 
 #[derive(Default, Template)]
 #[template(path = "manager.html")]
@@ -245,7 +245,18 @@ pub struct TableCell {
     pub at: Option<Time>,
 }
 
+#[derive(Template)]
+#[template(path = "manager_cell.html")]
+struct TableCellHtml<'cell> {
+    cell: &'cell TableCell,
+    now: &'cell ZonedTime,
+}
+
 impl TableCell {
+    fn html<'cell>(&'cell self, now: &'cell ZonedTime) -> TableCellHtml<'cell> {
+        TableCellHtml { cell: self, now }
+    }
+
     pub fn from_text(text: impl Into<String>) -> Self {
         Self { text: text.into(), ..Self::default() }
     }
@@ -310,6 +321,18 @@ pub struct FormInput {
     pub help: String,
     pub field: FormField,
     pub kind: FormInputKind,
+}
+
+#[derive(Template)]
+#[template(path = "manager_input.html")]
+struct FormInputHtml<'form> {
+    input: &'form FormInput,
+}
+
+impl FormInput {
+    fn html(&self) -> FormInputHtml<'_> {
+        FormInputHtml { input: self }
+    }
 }
 
 #[derive(Clone, Default)]

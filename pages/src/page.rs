@@ -1,5 +1,6 @@
 //! What all pages share.
 
+use crate::layout::{DocumentHead, FormMessages};
 use crate::{FormProblem, PageFrame};
 use base::Fault;
 
@@ -22,8 +23,14 @@ pub trait HtmlPage: askama::Template + Sized {
         self.render().map_err(Fault::context("failed to render a page"))
     }
 
-    fn has_problems(&self) -> bool {
-        self.page_frame().failure.is_some() || !self.form_problems().is_empty()
+    fn document_head(&self) -> DocumentHead<'_> {
+        let frame = self.page_frame();
+        let has_problems = frame.failure.is_some() || !self.form_problems().is_empty();
+        DocumentHead { frame, title: self.title(), has_problems }
+    }
+
+    fn form_messages(&self) -> FormMessages<'_> {
+        FormMessages { frame: self.page_frame(), problems: self.form_problems() }
     }
 }
 

@@ -1,9 +1,10 @@
 //! Posts as timelines show them.
 
+use askama::Template;
 use base::Time;
 
-use crate::Pager;
 use crate::page::{initial_letter, is_web_url};
+use crate::{Pager, ZonedTime};
 
 /// A piece of a post's text; a link if it has a URL.
 pub struct PostTextPart {
@@ -131,6 +132,14 @@ impl PostCard {
         actions
     }
 
+    pub(crate) fn content<'card>(&'card self, now: &'card ZonedTime) -> PostContent<'card> {
+        PostContent { post: self, now }
+    }
+
+    pub(crate) fn buttons(&self, signed_in: bool) -> PostButtons<'_> {
+        PostButtons { post: self, signed_in }
+    }
+
     /// Pairs of number and noun, such as 2 and `replies`, without what nobody has done.
     pub fn counts(&self) -> Vec<(i64, &'static str)> {
         let nouns = [
@@ -142,6 +151,22 @@ impl PostCard {
         let counts = nouns.into_iter().filter(|(count, ..)| *count > 0);
         counts.map(|(count, one, many)| (count, if count == 1 { one } else { many })).collect()
     }
+}
+
+/// Who posted it when, then text, media, poll and quoted post.
+#[derive(Template)]
+#[template(path = "members/post_content.html")]
+pub(crate) struct PostContent<'card> {
+    post: &'card PostCard,
+    now: &'card ZonedTime,
+}
+
+/// The buttons of a signed-in viewer, or the counts.
+#[derive(Template)]
+#[template(path = "members/post_buttons.html")]
+pub(crate) struct PostButtons<'card> {
+    post: &'card PostCard,
+    signed_in: bool,
 }
 
 impl PostMedia {
