@@ -9,9 +9,10 @@ use ads_engine::{
     OperationOutput, ParsedParams, RecordChange, RequiredRole, Resource, ResourceVerb, ValidationRule, listing,
 };
 use base::refusal::AdsProblem;
-use base::{Error, Id, VocabularyWord};
+use base::{Error, Id, VocabularyWord, sorted_distinct};
 use serde_json::Value;
 use store::media::{self, Media};
+use store::posts;
 
 use crate::resources::account_media::{ACCOUNT_MEDIA, creative_type_from_size};
 use crate::resources::{card_media, promotable_users};
@@ -346,19 +347,38 @@ fn computed_fields(
     let keys = records.iter().flat_map(|record| [record.text("media_key"), record.text("poster_media_key")]);
     let known = card_media::find_by_keys(ctx, keys)?;
     let all = records.iter().map(|record| {
-        let key = record.text("media_key");
-        let poster = known.get(record.text("poster_media_key"));
         // The files of deleted users are deleted.
-        known.get(key).map(|medium| file_fields(ctx, record, medium, poster)).unwrap_or_default()
+        let Some(medium) = known.get(record.text("media_key")) else {
+            return Ok(Vec::new());
+        };
+        let posted = is_posted(ctx, record, medium)?;
+        Ok(file_fields(ctx, medium, known.get(record.text("poster_media_key")), posted))
     });
-    Ok(all.collect())
+    all.collect()
+}
+
+fn is_posted(ctx: &mut AccountContext<'_, '_>, record: &AdsRecord, medium: &Media) -> Result<bool, Error> {
+    // Libraries and cards count as uses, like posts. Imported media came with a post.
+    let library = i64::from(!record.deleted);
+    match medium.uses {
+        None => return Ok(true),
+        Some(uses) if uses <= library => return Ok(false),
+        Some(_) => {}
+    }
+    let authors = promotable_users::find_own_user(ctx)?.into_iter().chain([medium.owner_id]);
+    for author in sorted_distinct(authors) {
+        if posts::has_posted_media(ctx.tx, author, medium)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn file_fields(
     ctx: &AccountContext<'_, '_>,
-    record: &AdsRecord,
     medium: &Media,
     poster: Option<&Media>,
+    posted: bool,
 ) -> Vec<(&'static str, Value)> {
     let poster = match poster {
         Some(poster) => media_url(ctx, poster),
@@ -366,9 +386,6 @@ fn file_fields(
     };
     let (kind, word) = media_type_from_key(&medium.media_key);
     let plays = kind != "IMAGE";
-    // The library counts as one reference, like posts.
-    let library = i64::from(!record.deleted);
-    let posted = medium.uses.is_none_or(|uses| uses > library);
     vec![
         ("media_type", kind.into()),
         ("media_category", word.name_in(ctx.caller.vocabulary).into()),

@@ -7,6 +7,7 @@ use crate::Tx;
 use crate::counters::PENDING_OF_POSTS;
 use crate::db::{DeclaredRow, row, select, sql};
 use crate::edges::{directional_query, edge_page_query, query_page};
+use crate::media::Media;
 
 /// A keyset page: ids strictly between two bounds.
 #[derive(Clone, Copy, Debug)]
@@ -126,6 +127,17 @@ pub fn count_videos_since(tx: &mut Tx<'_>, author: UserId, from: i64) -> Result<
     let sql = "SELECT COUNT(*) FROM post WHERE author_id = $1 AND state = 0 AND nullcast = 0 \
                AND id >= $2 AND (',' || media_keys LIKE '%,7_%' OR ',' || media_keys LIKE '%,13_%')";
     tx.query_number(sql, &[author.into(), from.into()])
+}
+
+/// Whether an author posted a media object. Looks at the author's first 1,000 live posts after its upload, and at as many
+/// nullcast ones.
+pub fn has_posted_media(tx: &mut Tx<'_>, author: UserId, media: &Media) -> Result<bool, Fault> {
+    let sql = "SELECT 1 FROM (SELECT media_keys FROM post WHERE author_id = $1 AND state = 0 AND nullcast = 0 AND id > $2 \
+               ORDER BY id LIMIT 1000) listed WHERE ',' || media_keys || ',' LIKE $3 UNION ALL \
+               SELECT 1 FROM (SELECT media_keys FROM post WHERE author_id = $1 AND state = 0 AND nullcast = 1 AND id > $2 \
+               ORDER BY id LIMIT 1000) promoted WHERE ',' || media_keys || ',' LIKE $3 LIMIT 1";
+    let pattern = format!("%,{},%", media.media_key);
+    tx.row_exists(sql, &[author.into(), media.id.into(), pattern.as_str().into()])
 }
 
 /// Live posts of everyone, oldest first, with ids above `above` up to `last`.

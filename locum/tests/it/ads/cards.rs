@@ -411,6 +411,26 @@ fn card_needs_media_of_the_library() {
 }
 
 #[test]
+fn media_of_the_library_are_posted_once_a_post_has_them() {
+    let ads = Advertiser::new();
+    let image = ads.image();
+    ads.card(&json!([medium(&image), details()])).assert_status(200);
+    let posted = || {
+        let found = ads.get(&format!("/media_library/{image}"), &[])["data"].clone();
+        [&found["posted"], &found["tweeted"]].map(|posted| posted.as_bool().unwrap())
+    };
+    assert_eq!(posted(), [false, false], "only a card has it");
+    let params = [("as_user_id", ads.person.id.as_str()), ("text", "Ride"), ("media_keys", &image)];
+    ads.send("POST", "/tweet", &params).assert_status(200);
+    assert_eq!(posted(), [true, true], "a nullcast post has it");
+    let second = ads.image();
+    let id = second.split_once('_').unwrap().1;
+    ads.card(&json!([medium(&second), details()])).assert_status(200);
+    ads.person.post("/2/posts", &json!({ "text": "Ride", "media": { "media_ids": [id] } })).assert_status(201);
+    assert_eq!(ads.get(&format!("/media_library/{second}"), &[])["data"]["posted"], true);
+}
+
+#[test]
 fn post_suits_a_line_item_by_the_type_of_its_card() {
     let ads = Advertiser::new();
     let image = ads.image();
