@@ -127,19 +127,13 @@ fn find_visible_job(ctx: &mut AccountContext<'_, '_>, id: i64) -> Result<Option<
 }
 
 /// The newest such jobs with lower ids.
-fn list_visible_jobs(ctx: &mut AccountContext<'_, '_>, mut below: i64, count: i64) -> Result<Vec<AnalyticsJob>, Error> {
-    let (account, role) = (ctx.account_id()?, ctx.account()?.role);
-    let limit = usize::try_from(count).unwrap_or(1);
-    let mut visible = Vec::new();
-    loop {
-        let jobs = ledger::list_jobs(ctx.tx, account, below, count)?;
-        let is_last = jobs.len() < limit;
-        below = jobs.last().map_or(below, |job| job.id);
-        visible.extend(jobs.into_iter().filter(|job| is_visible_to(job, role)));
-        if is_last || visible.len() >= limit {
-            return Ok(visible);
-        }
-    }
+fn list_visible_jobs(ctx: &mut AccountContext<'_, '_>, below: i64, count: i64) -> Result<Vec<AnalyticsJob>, Error> {
+    let account = ctx.account_id()?;
+    let list = match ctx.account()?.role {
+        AdsRole::Analyst => ledger::list_account_engagement_jobs,
+        _ => ledger::list_jobs,
+    };
+    Ok(list(ctx.tx, account, below, count)?)
 }
 
 fn is_visible_to(job: &AnalyticsJob, role: AdsRole) -> bool {

@@ -69,6 +69,21 @@ pub fn list_jobs(tx: &mut Tx<'_>, account: i64, below: i64, limit: i64) -> Resul
     tx.query_rows(sql, &[account.into(), below.into(), limit.into()])
 }
 
+/// As [`list_jobs`], only those for nothing but the engagement of the account.
+pub fn list_account_engagement_jobs(
+    tx: &mut Tx<'_>,
+    account: i64,
+    below: i64,
+    limit: i64,
+) -> Result<Vec<AnalyticsJob>, Fault> {
+    let sql = select!(
+        AnalyticsJob,
+        "WHERE account_id = $1 AND id < $2 AND asked /*! ::json */ ->> 'entity' = 'ACCOUNT' \
+         AND asked /*! ::json */ ->> 'metric_groups' = '[\"ENGAGEMENT\"]' ORDER BY id DESC LIMIT $3"
+    );
+    tx.query_rows(sql, &[account.into(), below.into(), limit.into()])
+}
+
 pub fn count_open_jobs(tx: &mut Tx<'_>, account: i64) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM ad_job WHERE state < 3 AND account_id = $1";
     tx.query_number(sql, &[account.into()])
