@@ -1,5 +1,7 @@
 //! The rules of the filtered stream (contract core §9.2).
 
+use std::collections::HashSet;
+
 use base::{Error, Refusal, Time};
 use network::rules::{self as network_rules, AddedRules};
 use query::{AccessTier, QueryDialect};
@@ -21,18 +23,23 @@ const IDS: &str = "ids";
 const VALUES: &str = "values";
 const STREAM: StreamProduct = StreamProduct::Stream;
 
-/// `GET /2/posts/search/stream/rules`: all, oldest first, or those with these ids.
+/// `GET /2/posts/search/stream/rules`: all, oldest first, or those with these ids, in their order.
 pub(crate) fn list_rules(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let app = call.require_caller()?.app_id;
-        let ids: Vec<i64> = call.query_ids::<()>("ids").iter().map(|id| id.get()).collect();
-        if !ids.is_empty() {
-            let found = call.read(move |tx| Ok(network_rules::find_existing(tx, app, STREAM, &ids)?)).await?;
-            return respond_rules(&call, &found, PageTokens::default());
-        }
+        let mut seen = HashSet::new();
+        let ids: Vec<i64> =
+            call.query_ids::<()>("ids").iter().map(|id| id.get()).filter(|id| seen.insert(*id)).collect();
         let page = call.page_request()?;
         let (after, limit) = (page.after.map_or(0, |keys| keys.first()), page.fetch_limit());
-        let mut found = call.read(move |tx| Ok(stored::list_by_app(tx, app, STREAM, after, limit)?)).await?;
+        let find = call.read(move |tx| {
+            if ids.is_empty() {
+                return Ok(stored::list_by_app(tx, app, STREAM, after, limit)?);
+            }
+            let start = ids.iter().position(|id| *id == after).map_or(0, |at| at + 1);
+            Ok(network_rules::find_existing(tx, app, STREAM, ids.get(start..).unwrap_or_default())?)
+        });
+        let mut found = find.await?;
         let more = found.len() > page.limit;
         found.truncate(page.limit);
         let last = found.last().filter(|_| more);

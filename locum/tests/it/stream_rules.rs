@@ -81,6 +81,20 @@ fn stream_rules_are_paged_and_selected_by_id() {
 }
 
 #[test]
+fn stream_rules_selected_by_id_are_paged_in_the_requested_order() {
+    let (app, known) = app_with_rules();
+    let by_id = format!("?ids={},17,{},{},{}&max_results=2", known[2], known[0], known[2], known[1]);
+    let first = list(&app, &by_id);
+    assert_eq!(ids(&first), [known[2].clone(), known[0].clone()]);
+    let token = first["meta"]["next_token"].as_str().unwrap();
+    let second = list(&app, &format!("{by_id}&pagination_token={token}"));
+    assert_eq!(ids(&second), known[1..2]);
+    assert!(second["meta"].get("next_token").is_none(), "{second}");
+    let other = format!("{RULES}?ids={}&pagination_token={token}", known[1]);
+    shared_server().send(TestRequest::get(other).bearer(&app.bearer)).assert_problem(400, "invalid-request");
+}
+
+#[test]
 fn stream_rules_are_counted_for_the_app_and_its_project() {
     let (app, _) = app_with_rules();
     let counts = |query: &str| {
