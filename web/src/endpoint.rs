@@ -38,6 +38,8 @@ pub struct Endpoint {
     pub body: BodySpec,
     pub success_status: u16,
     pub error_format: ErrorFormat,
+    /// All its responses have `Deprecation: true`.
+    pub is_deprecated: bool,
     /// What a node that serves it does.
     pub role: NodeRole,
     /// None while the operation is planned.
@@ -169,6 +171,7 @@ impl Endpoint {
         body: BodySpec::None,
         success_status: 200,
         error_format: ErrorFormat::V2,
+        is_deprecated: false,
         role: NodeRole::Api,
         handler: None,
         ads: None,
@@ -246,6 +249,11 @@ impl Endpoint {
     #[must_use]
     pub const fn error_format(self, format: ErrorFormat) -> Self {
         Self { error_format: format, ..self }
+    }
+
+    #[must_use]
+    pub const fn deprecated(self) -> Self {
+        Self { is_deprecated: true, ..self }
     }
 
     #[must_use]

@@ -61,6 +61,9 @@ fn operation_object(endpoint: &Endpoint) -> Value {
     let mut object = Map::new();
     object.insert("operationId".into(), endpoint.id.into());
     object.insert("summary".into(), endpoint.summary.into());
+    if endpoint.is_deprecated {
+        object.insert("deprecated".into(), true.into());
+    }
     let in_body = endpoint.ads.is_some_and(ads_engine::AdsOperation::takes_json);
     let params = endpoint.parameters().filter(|param| param.location == ParameterLocation::Path || !in_body);
     let params: Vec<_> = params.map(parameter_object).collect();

@@ -44,6 +44,7 @@ pub static WEBHOOKS: &[Endpoint] = &[
         "/2/account_activity/replay/webhooks/{webhook_id}/subscriptions/all",
     )
     .summary("Deprecated; use `POST /2/webhooks/replay`.")
+    .deprecated()
     .permit("A", Scopes::NONE)
     .limits(&[per_quarter_hour(100)], &[])
     .params(&[

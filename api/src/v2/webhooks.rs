@@ -4,8 +4,6 @@ mod links;
 
 use base::refusal::RefusalKind;
 use base::{AppId, Error, Refusal};
-use http::HeaderValue;
-use http::header::HeaderName;
 use network::webhooks;
 use serde_json::{Map, Value, json};
 use store::replays::Replay;
@@ -111,8 +109,7 @@ pub(crate) fn start_replay_job_deprecated(call: RequestContext) -> HandlerFuture
         };
         let (from, to) = (date(FROM)?, date(TO)?);
         let replay = begin_replay(&call, id, &from, &to).await?;
-        let deprecated = HeaderName::from_static("deprecation");
-        Ok(respond_replay(&call, &replay)?.header(deprecated, HeaderValue::from_static("true")))
+        respond_replay(&call, &replay)
     })
 }
 

@@ -22,6 +22,7 @@ const WARN: HeaderName = HeaderName::from_static("x-api-warn");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const EXPLANATION: HeaderName = HeaderName::from_static("x-locum-explain");
 const INJECTED_FAULT: HeaderName = HeaderName::from_static("x-locum-fault");
+const DEPRECATION: HeaderName = HeaderName::from_static("deprecation");
 const ACCESS_LEVEL: HeaderName = HeaderName::from_static("x-access-level");
 
 impl ServerState {
@@ -32,7 +33,7 @@ impl ServerState {
         trace: &RequestTrace,
     ) -> Response<Body> {
         let HttpReply { status, mut headers, body, streamed } = reply;
-        headers.reserve(13);
+        headers.reserve(14);
         if let Some(rate_limit) = &trace.rate_limit {
             rate_limit.write_headers(&mut headers);
         }
@@ -44,6 +45,9 @@ impl ServerState {
         }
         if trace.error_format == ErrorFormat::Ads {
             add_ads_headers(&mut headers, head);
+        }
+        if trace.is_deprecated {
+            headers.insert(DEPRECATION, HeaderValue::from_static("true"));
         }
         if let Some(level) = trace.access_level {
             headers.insert(ACCESS_LEVEL, HeaderValue::from_static(level));

@@ -122,6 +122,7 @@ impl ServerState {
     ) -> Result<(), Error> {
         trace.operation = endpoint.id;
         trace.error_format = endpoint.error_format;
+        trace.is_deprecated = endpoint.is_deprecated;
         trace.rate_limit = Some(self.anonymous_rate_limit(endpoint));
         self.refuse_foreign_host(endpoint, head)?;
         if !self.config.roles.contains(endpoint.role) {

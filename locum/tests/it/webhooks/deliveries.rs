@@ -263,8 +263,12 @@ fn older_replay_path_takes_its_dates_in_the_query() {
     wait_for(receiver, 13);
     assert_eq!(came(receiver)[..12], *ids);
     let path = format!("/2/account_activity/replay/webhooks/{id}/subscriptions/all");
-    let request = TestRequest::post(path).json(&json!({})).bearer(&app.bearer);
-    server.send(request).assert_status(400);
+    let request = TestRequest::post(path).json(&json!({}));
+    let refused = [server.send(request.clone().bearer(&app.bearer)), server.send(request)];
+    for (refused, status) in refused.into_iter().zip([400, 401]) {
+        assert_eq!(refused.header("deprecation"), "true", "{status}");
+        refused.assert_status(status);
+    }
 }
 
 #[test]
