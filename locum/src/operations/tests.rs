@@ -2,6 +2,7 @@ use std::collections::HashSet;
 
 use base::{Refusal, Vocabulary};
 use portal::DEVELOPMENT;
+use serde_json::Value;
 use web::endpoint::{Endpoint, ErrorFormat, ParameterLocation};
 use web::router::{EndpointRouter, spell_path};
 
@@ -83,6 +84,31 @@ fn all_operations_can_be_mounted_together() {
             }
         }
     }
+}
+
+#[test]
+fn openapi_document_has_the_served_paths_of_v2_and_no_others() {
+    let document = web::openapi::document(&ENDPOINTS, false);
+    let mut documented = HashSet::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            let aliases = operation["x-alias"].as_array().into_iter().flatten().filter_map(Value::as_str);
+            documented
+                .extend(std::iter::once(path.as_str()).chain(aliases).map(|path| (method.clone(), path.to_owned())));
+        }
+    }
+    let is_documented = |endpoint: &&Endpoint| endpoint.handler.is_some() && endpoint.error_format != ErrorFormat::Page;
+    let served = all().filter(is_documented);
+    let served = served.flat_map(|endpoint| {
+        let spellings = [Vocabulary::Post, Vocabulary::Tweet];
+        let spelled = paths(endpoint).flat_map(move |path| spellings.map(|vocabulary| spell_path(path, vocabulary)));
+        spelled.map(|path| (endpoint.method.to_lowercase(), path))
+    });
+    let is_v2 = |(_, path): &(String, String)| path.starts_with("/2/");
+    let served: HashSet<_> = served.filter(is_v2).collect();
+    assert!(served.contains(&("post".to_owned(), "/2/evaluate_note".to_owned())));
+    let documented: HashSet<_> = documented.into_iter().filter(is_v2).collect();
+    assert_eq!(documented.symmetric_difference(&served).collect::<Vec<_>>(), Vec::<&(String, String)>::new());
 }
 
 #[test]
