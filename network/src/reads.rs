@@ -68,8 +68,8 @@ pub struct PostReadUsage {
     pub cap: i64,
     /// Posts read since the month began.
     pub this_month: i64,
-    /// The day of the month on which counting restarts.
-    pub reset_day: i64,
+    /// Until counting restarts, at the beginning of the next month (UTC).
+    pub days_until_reset: i64,
     /// Start of the day and number of posts, oldest first.
     pub days: Vec<(Time, i64)>,
 }
@@ -82,13 +82,14 @@ pub fn load_usage(tx: &mut Tx<'_>, app: AppId, days: i64) -> Result<PostReadUsag
     let day_of_month: i64 = now.to_date_string().rsplit('-').next().and_then(|day| day.parse().ok()).unwrap_or(1);
     let month = today - day_of_month + 1;
     let from = today - days.clamp(1, MAX_DAYS) + 1;
+    let is_first_of_month = |day: i64| Time::from_ms(day * DAY_MS).to_date_string().ends_with("-01");
     let found = reads::daily_counts(tx, app, from.min(month))?;
     let posts_on = |day: i64| found.iter().find(|(known, _)| *known == day).map_or(0, |(_, posts)| *posts);
     Ok(PostReadUsage {
         app,
         cap: MONTHLY_POST_CAP,
         this_month: (month..=today).map(posts_on).sum(),
-        reset_day: 1,
+        days_until_reset: (1..=31).find(|days| is_first_of_month(today + days)).unwrap_or(1),
         days: (from..=today).map(|day| (Time::from_ms(day * DAY_MS), posts_on(day))).collect(),
     })
 }

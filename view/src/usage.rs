@@ -15,8 +15,8 @@ pub struct ProjectUsage {
     pub monthly_cap: i64,
     /// Posts since the start of the month.
     pub this_month: i64,
-    /// The day of the month on which the count restarts.
-    pub reset_day: i64,
+    /// Until the count restarts.
+    pub days_until_reset: i64,
     pub days: Vec<(Time, i64)>,
 }
 
@@ -51,8 +51,8 @@ impl ObjectKind {
 }
 
 const USAGE_FIELDS: &[UsageField] = &[
-    UsageField::default_field("cap_reset_day", JsonFieldType::Int, "Day of the month on which counting starts anew.")
-        .writer(|out, shown| out.write_int(shown.reset_day)),
+    UsageField::default_field("cap_reset_day", JsonFieldType::Int, "Days until counting starts anew.")
+        .writer(|out, shown| out.write_int(shown.days_until_reset)),
     UsageField::default_field("daily_client_app_usage", JsonFieldType::List(&APP_DAILY_USAGE), "Posts a day by app.")
         .writer(|out, shown| out.write_array([shown], write_app_usage)),
     UsageField::default_field(

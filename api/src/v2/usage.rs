@@ -16,7 +16,7 @@ pub(crate) fn get_post_usage(call: RequestContext) -> HandlerFuture {
             app: usage.app.get(),
             monthly_cap: usage.cap,
             this_month: usage.this_month,
-            reset_day: usage.reset_day,
+            days_until_reset: usage.days_until_reset,
             days: usage.days,
         };
         let answer = view::render_usage(&call.render_request(ObjectKind::USAGE), &shown);
