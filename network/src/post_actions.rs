@@ -8,6 +8,9 @@ use store::users::{self, User};
 
 use crate::visibility::{AuthorVisibilities, Viewer, Visibility, find_interactable_post};
 
+/// How requests name the post that an action applies to.
+const TARGET: &str = "tweet_id";
+
 /// The post that an action applies to: of a repost the original.
 pub(crate) fn resolve_original_post(tx: &mut Tx<'_>, id: PostId) -> Result<Option<Post>, Fault> {
     let post = posts::find_by_id(tx, id)?;
@@ -38,8 +41,8 @@ fn replace_superseded(tx: &mut Tx<'_>, post: Post) -> Result<Option<Post>, Fault
 
 /// Refused if the user may not act on the post. Of an edited post, the newest version.
 pub(crate) fn resolve_action_target(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<Post, Error> {
-    let post = find_interactable_post(tx, user, id, "id")?;
-    replace_superseded(tx, post)?.ok_or_else(|| visibility_refusal(Visibility::Missing, id).into())
+    let post = find_interactable_post(tx, user, id, TARGET)?;
+    replace_superseded(tx, post)?.ok_or_else(|| target_not_found(id))
 }
 
 /// The post whose likes or reposts are listed; refused if it is not visible.
@@ -80,8 +83,9 @@ pub(crate) fn not_permitted() -> Error {
 
 /// Fails if the post was deleted concurrently.
 pub(crate) fn ensure_post_exists(counted: bool, id: PostId) -> Result<(), Error> {
-    if counted {
-        return Ok(());
-    }
-    Err(visibility_refusal(Visibility::Missing, id).into())
+    if counted { Ok(()) } else { Err(target_not_found(id)) }
+}
+
+fn target_not_found(id: PostId) -> Error {
+    Refusal::NotFound(ResourceRef::new("tweet", TARGET, id)).into()
 }

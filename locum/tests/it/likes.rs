@@ -139,7 +139,7 @@ fn like_of_an_unavailable_post_is_refused_and_not_stored() {
     let line = json!({ "kind": "block", "from": author.id, "to": fan.id });
     shared_server().import_lines(&[line]).assert_success();
     request(&id).assert_legacy_code(403, 136);
-    request("1").assert_problem(404, "resource-not-found");
+    assert_eq!(request("1").assert_problem(404, "resource-not-found")["parameter"], "tweet_id");
     author.delete(format!("/2/posts/{id}")).assert_status(200);
     request(&id).assert_problem(404, "resource-not-found");
     for body in [
