@@ -1,10 +1,13 @@
 //! Media: permission to post them, descriptions and subtitles.
 
+use std::collections::HashMap;
+
 use base::refusal::ResourceRef;
 use base::{Error, Fault, Id, MediaId, Refusal, UserId};
+use serde_json::{Map, Value};
 use store::media::{self, Media};
 use store::posts::Post;
-use store::{Tx, posts, uploads};
+use store::{Tx, posts, uploads, users};
 
 use crate::uploads::find_owned_upload;
 
@@ -92,6 +95,38 @@ pub fn set_alt_text(tx: &mut Tx<'_>, user: UserId, id: MediaId, alt_text: &str) 
         }
     }
     Ok(media::set_alt_text(tx, id, alt_text)?)
+}
+
+const SENSITIVE_MEDIA_WARNING: &str = "sensitive_media_warning";
+
+/// Sets metadata of a user's media or upload, as in the API. What was set before under other names stays.
+pub fn set_metadata(tx: &mut Tx<'_>, user: UserId, id: MediaId, metadata: &Map<String, Value>) -> Result<(), Error> {
+    // Serializes changes of the same metadata.
+    users::lock(tx, user)?;
+    if media::find_by_id(tx, id)?.is_none_or(|item| item.owner_id != user) {
+        find_owned_upload(tx, user, id)?;
+    }
+    Ok(merge_metadata(tx, id, metadata)?)
+}
+
+fn merge_metadata(tx: &mut Tx<'_>, id: MediaId, metadata: &Map<String, Value>) -> Result<(), Fault> {
+    let mut all = list_metadata(tx, &[id])?.remove(&id).unwrap_or_default();
+    all.extend(metadata.clone());
+    media::set_metadata(tx, id, &Value::Object(all).to_string())
+}
+
+fn list_metadata(tx: &mut Tx<'_>, ids: &[MediaId]) -> Result<HashMap<MediaId, Map<String, Value>>, Fault> {
+    let stored = media::list_metadata(tx, ids)?.into_iter();
+    Ok(stored.map(|(id, metadata)| (id, serde_json::from_str(&metadata).unwrap_or_default())).collect())
+}
+
+/// Whether the owner of some of these media warned of what they show.
+pub(crate) fn has_sensitive_media(tx: &mut Tx<'_>, ids: &[MediaId]) -> Result<bool, Fault> {
+    let is_sensitive = |metadata: &Map<String, Value>| {
+        let warning = metadata.get(SENSITIVE_MEDIA_WARNING).and_then(Value::as_object);
+        warning.is_some_and(|warning| warning.values().any(|warned| *warned == true))
+    };
+    Ok(!ids.is_empty() && list_metadata(tx, ids)?.values().any(is_sensitive))
 }
 
 fn find_owned_media(

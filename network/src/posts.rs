@@ -120,6 +120,7 @@ pub fn create(tx: &mut Tx<'_>, author: &PostAuthor, new: &NewPost) -> Result<Pos
     let poll = new.poll.as_ref();
     let poll = poll.map(|poll| poll.build_poll(tx, post.id)).transpose()?;
     post.limited |= held.is_some();
+    post.possibly_sensitive |= media::has_sensitive_media(tx, &new.media_ids)?;
     post.poll_id = match &poll {
         Some(poll) => Some(poll.id),
         None => polls::find_card_poll(tx, &new.card_uri)?,

@@ -132,6 +132,18 @@ pub fn set_alt_text(tx: &mut Tx<'_>, id: MediaId, text: &str) -> Result<(), Faul
     tx.execute_later(sql, &[text.into(), id.into()])
 }
 
+/// What was set for media or uploads, as in the API (JSON), in no particular order.
+pub fn list_metadata(tx: &mut Tx<'_>, ids: &[MediaId]) -> Result<Vec<(MediaId, String)>, Fault> {
+    tx.query_by_ids("SELECT media_id, metadata FROM media_metadata WHERE media_id = $1", ids, &[])
+}
+
+/// Replaces what was set for a media object or an upload.
+pub fn set_metadata(tx: &mut Tx<'_>, id: MediaId, metadata: &str) -> Result<(), Fault> {
+    let sql = "INSERT INTO media_metadata (media_id, metadata) VALUES ($1, $2) \
+               ON CONFLICT (media_id) DO UPDATE SET metadata = excluded.metadata";
+    tx.execute_later(sql, &[id.into(), metadata.into()])
+}
+
 /// Allows another user to post a media object.
 pub fn share(tx: &mut Tx<'_>, id: MediaId, user: UserId) -> Result<(), Fault> {
     insert_new_later!(tx, "media_share", media_id = id, user_id = user)
@@ -213,7 +225,11 @@ pub fn remove_expired(tx: &mut Tx<'_>, id: MediaId) -> Result<bool, Fault> {
     // The subtitles' own media expire with it.
     let sql = "UPDATE media SET expires_at = $1 WHERE id IN (SELECT media_id FROM subtitle WHERE video_id = $2)";
     tx.execute_later(sql, &[now.into(), id.into()])?;
-    for sql in ["DELETE FROM media_share WHERE media_id = $1", "DELETE FROM subtitle WHERE video_id = $1"] {
+    for sql in [
+        "DELETE FROM media_share WHERE media_id = $1",
+        "DELETE FROM media_metadata WHERE media_id = $1",
+        "DELETE FROM subtitle WHERE video_id = $1",
+    ] {
         tx.execute_later(sql, &[id.into()])?;
     }
     playbacks::delete_by_media(tx, id)?;

@@ -191,11 +191,12 @@ pub fn list_expired(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<MediaUpload>, Fau
     tx.query_rows(sql, &[now.into(), limit.into()])
 }
 
-/// Also deletes its segments, and the request for variants.
+/// Also deletes its segments, the request for variants, and its metadata if there is no media object.
 pub fn delete(tx: &mut Tx<'_>, id: MediaId) -> Result<(), Fault> {
     for sql in [
         "DELETE FROM upload_segment WHERE upload_id = $1",
         "DELETE FROM variant_task WHERE upload_id = $1",
+        "DELETE FROM media_metadata WHERE media_id = $1 AND NOT EXISTS (SELECT 1 FROM media WHERE id = $1)",
         "DELETE FROM upload WHERE id = $1",
     ] {
         tx.execute_later(sql, &[id.into()])?;

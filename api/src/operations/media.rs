@@ -241,18 +241,74 @@ const STEP: &[Parameter] = &[
 
 const METADATA: &[Parameter] = &[
     Parameter::member("alt_text", Kind::object(&[Parameter::member("text", Kind::text(0, 1_000)).as_required()])),
-    Parameter::member("allow_download_status", Kind::JSON),
-    Parameter::member("audience_policy", Kind::JSON),
-    Parameter::member("content_expiration", Kind::JSON),
-    Parameter::member("domain_restrictions", Kind::JSON),
-    Parameter::member("found_media_origin", Kind::JSON),
-    Parameter::member("geo_restrictions", Kind::JSON),
-    Parameter::member("management_info", Kind::JSON),
-    Parameter::member("preview_image", Kind::JSON),
-    Parameter::member("sensitive_media_warning", Kind::JSON),
-    Parameter::member("shared_info", Kind::JSON),
-    Parameter::member("sticker_info", Kind::JSON),
-    Parameter::member("upload_source", Kind::JSON),
+    Parameter::member("allow_download_status", Kind::object(&[Parameter::member("allow_download", Kind::BOOL)])),
+    Parameter::member(
+        "audience_policy",
+        Kind::object(&[
+            Parameter::member("creator_subscriptions", ANY.list(0, 1)),
+            Parameter::member("x_subscriptions", ANY.list(0, 1)),
+        ]),
+    ),
+    Parameter::member(
+        "content_expiration",
+        Kind::object(&[Parameter::member("timestamp_sec", Kind::int(0, i64::MAX)).as_required()]),
+    ),
+    Parameter::member(
+        "domain_restrictions",
+        Kind::object(&[Parameter::member("whitelist", TEXT.list(0, MAX_ITEMS)).as_required()]),
+    ),
+    Parameter::member(
+        "found_media_origin",
+        Kind::object(&[
+            Parameter::member("provider", Kind::text(0, 8)).as_required(),
+            Parameter::member("id", Kind::text(0, 24)).as_required(),
+        ]),
+    ),
+    Parameter::member(
+        "geo_restrictions",
+        Kind::object(&[
+            Parameter::member("whitelisted_country_codes", COUNTRY.list(0, MAX_ITEMS)).as_required(),
+            Parameter::member("blacklisted_country_codes", COUNTRY.list(0, MAX_ITEMS)).as_required(),
+        ]),
+    ),
+    Parameter::member("management_info", Kind::object(&[Parameter::member("managed", Kind::BOOL).as_required()])),
+    Parameter::member(
+        "preview_image",
+        Kind::object(&[Parameter::member("media_key", Kind::object(PREVIEW_IMAGE)).as_required()]),
+    ),
+    Parameter::member(
+        "sensitive_media_warning",
+        Kind::object(&[
+            Parameter::member("adult_content", Kind::BOOL),
+            Parameter::member("graphic_violence", Kind::BOOL),
+            Parameter::member("other", Kind::BOOL),
+        ]),
+    ),
+    Parameter::member("shared_info", Kind::object(&[Parameter::member("shared", Kind::BOOL).as_required()])),
+    Parameter::member(
+        "sticker_info",
+        Kind::object(&[Parameter::member("stickers", Kind::object(STICKER).list(0, MAX_ITEMS)).as_required()]),
+    ),
+    Parameter::member("upload_source", Kind::object(&[Parameter::member("upload_source", TEXT).as_required()])),
+];
+const ANY: Kind = Kind::one_of(&["Any"]);
+const COUNTRY: Kind = Kind::text(2, 2);
+/// No bound is published.
+const MAX_ITEMS: usize = 300;
+const PREVIEW_IMAGE: &[Parameter] =
+    &[Parameter::member("media", Kind::ID), Parameter::member("media_category", Kind::one_of(&["TweetImage"]))];
+/// Numbers with fractions have no kind.
+const STICKER: &[Parameter] = &[
+    Parameter::member("aspect_ratio", Kind::JSON),
+    Parameter::member("group_annotation_id", Kind::JSON),
+    Parameter::member("id", TEXT),
+    Parameter::member("sticker_set_annotation_id", Kind::JSON),
+    Parameter::member("transform_a", Kind::JSON),
+    Parameter::member("transform_b", Kind::JSON),
+    Parameter::member("transform_c", Kind::JSON),
+    Parameter::member("transform_d", Kind::JSON),
+    Parameter::member("transform_tx", Kind::JSON),
+    Parameter::member("transform_ty", Kind::JSON),
 ];
 
 const ANALYTICS: &[Parameter] = &[

@@ -29,6 +29,8 @@ mod graph;
 mod languages;
 mod lists;
 #[cfg(test)]
+mod media;
+#[cfg(test)]
 mod messages;
 #[cfg(test)]
 mod oauth1_flow;

@@ -63,7 +63,7 @@ async fn app(world: &World, owner: UserId) -> AppId {
     world.write(created).await.0.id
 }
 
-async fn media(world: &World, owner: UserId, number: i64, prefix: i64, kind: &str) -> NewPost {
+pub(crate) async fn media(world: &World, owner: UserId, number: i64, prefix: i64, kind: &str) -> NewPost {
     let media = Media {
         media_key: format!("{prefix}_{number}"),
         id: Id::new(number),

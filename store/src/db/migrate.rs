@@ -72,6 +72,7 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("member_time_zones", include_str!("../../migrations/0057_member_time_zones.sql")),
     ("passkeys", include_str!("../../migrations/0058_passkeys.sql")),
     ("unpublished_community_posts", include_str!("../../migrations/0059_unpublished_community_posts.sql")),
+    ("media_metadata", include_str!("../../migrations/0060_media_metadata.sql")),
 ];
 
 const CREATE_TABLE_SQL: &str = "CREATE TABLE IF NOT EXISTS migration (

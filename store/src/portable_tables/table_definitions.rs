@@ -75,6 +75,7 @@ pub(super) const TABLES: &[TableDefinition] = &[
     BOOKMARK,
     BOOKMARK_FILING,
     HIDDEN_REPLY,
+    MEDIA_METADATA,
     MEDIA_SHARE,
     MEDIA_TAG,
     SUBTITLE,
@@ -176,6 +177,10 @@ const BOOKMARK_FILING: TableDefinition = define_table(
 );
 
 const HIDDEN_REPLY: TableDefinition = define_table("hidden_reply", 1, columns! { post_id: Post, hidden_at: Time });
+
+const MEDIA_METADATA: TableDefinition =
+    define_table("media_metadata", 1, columns! { media_id: Reference("media"), metadata: Json })
+        .filtered_to("media_id IN (SELECT id FROM media)");
 
 const MEDIA_SHARE: TableDefinition =
     define_table("media_share", 2, columns! { media_id: Reference("media"), user_id: User });

@@ -121,6 +121,7 @@ fn posts(tx: &mut Tx<'_>, people: People) -> Result<(), Error> {
     let words = media(tx, "subtitles", bea, "0")?;
     store::media::share(tx, video, cas)?;
     store::media::share(tx, video, ada)?;
+    store::media::set_metadata(tx, video, r#"{"shared_info":{"shared":true}}"#)?;
     store::media::set_subtitles(tx, video, "en", words, "English")?;
     let shown = NewPost { media_ids: vec![video], tagged_user_ids: vec![ada], ..text("Look") };
     let shown = say(tx, bea, shown)?;

@@ -46,28 +46,25 @@ pub(crate) fn set_metadata(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id: MediaId = call.body().required_id(ID)?;
         let metadata = call.body().optional_object("metadata");
-        let text = match metadata {
-            Some(metadata) => parse_alt_text(&call, metadata)?,
-            None => None,
-        };
-        store_alt_text(&call, id, text.clone()).await?;
-        let associated = match text {
-            Some(text) => json!({ "alt_text": { "text": text } }),
-            None => json!({}),
-        };
+        let alt_text = metadata.and_then(|metadata| metadata.optional_object(ALT_TEXT));
+        let text = alt_text.map(|alt_text| alt_text.required_text("text")).transpose()?.map(str::to_owned);
+        let mut associated = metadata.map(|metadata| metadata.as_map().clone()).unwrap_or_default();
+        associated.retain(|_, value| !value.is_null());
+        let (user, mut others) = (call.require_user()?, associated.clone());
+        others.remove(ALT_TEXT);
+        let write = call.write(move |tx| {
+            // It locks the user, whom a new post locks before its media.
+            if !others.is_empty() {
+                media::set_metadata(tx, user, id, &others)?;
+            }
+            if let Some(text) = &text {
+                media::set_alt_text(tx, user, id, text)?;
+            }
+            Ok(())
+        });
+        write.await?;
         call.respond_data(json!({ "id": id.to_string(), "associated_metadata": associated }))
     })
-}
-
-/// Metadata that cannot be stored is refused rather than ignored.
-fn parse_alt_text(call: &RequestContext, metadata: BodyMembers<'_>) -> Result<Option<String>, Error> {
-    if let Some(name) = metadata.as_map().keys().find(|name| *name != "alt_text") {
-        let operation = format!("`metadata.{name}` in POST {}", call.endpoint().path);
-        return Err(Refusal::NotImplemented { operation }.into());
-    }
-    let alt_text = metadata.optional_object(ALT_TEXT);
-    let text = alt_text.map(|alt_text| alt_text.required_text("text"));
-    Ok(text.transpose()?.map(str::to_owned))
 }
 
 /// `POST /1.1/media/metadata/create.json`.

@@ -24,6 +24,60 @@ fn photo_is_uploaded_in_one_step_and_described() {
 }
 
 #[test]
+fn metadata_of_media_is_returned_and_another_shape_refused() {
+    let author = person("author");
+    let id = picture(&author, &png(90, 60));
+    let metadata = json!({
+        "allow_download_status": { "allow_download": true },
+        "alt_text": { "text": "a square" },
+        "audience_policy": { "creator_subscriptions": ["Any"], "x_subscriptions": [] },
+        "content_expiration": { "timestamp_sec": 1_740_787_200 },
+        "domain_restrictions": { "whitelist": ["example.com"] },
+        "found_media_origin": { "provider": "giphy", "id": "u5BzatR15TZ04" },
+        "geo_restrictions": { "whitelisted_country_codes": ["us"], "blacklisted_country_codes": [] },
+        "management_info": { "managed": false },
+        "preview_image": { "media_key": { "media": id, "media_category": "TweetImage" } },
+        "sensitive_media_warning": { "adult_content": false, "graphic_violence": false, "other": false },
+        "shared_info": { "shared": false },
+        "sticker_info": { "stickers": [{ "id": "12345", "aspect_ratio": 1.78 }] },
+        "upload_source": { "upload_source": "gallery" },
+    });
+    let set = |metadata: &Value| author.post("/2/media/metadata", &json!({ "id": id, "metadata": metadata }));
+    let response = set(&metadata).assert_status(200);
+    assert_eq!(response["data"], json!({ "id": id, "associated_metadata": metadata }));
+    for wrong in [
+        json!({ "sensitive_media_warning": { "adult_content": "very" } }),
+        json!({ "found_media_origin": { "provider": "giphy" } }),
+        json!({ "found_media_origin": { "provider": "ninecharacters", "id": "1" } }),
+        json!({ "upload_source": "gallery" }),
+        json!({ "colour": {} }),
+    ] {
+        set(&wrong).assert_problem(400, "invalid-request");
+    }
+    let others = json!({ "id": id, "metadata": { "shared_info": { "shared": true } } });
+    person("other").post("/2/media/metadata", &others).assert_status(404);
+}
+
+#[test]
+fn post_with_media_that_was_marked_as_sensitive_is_possibly_sensitive() {
+    let author = person("author");
+    let is_sensitive = |id: &str| {
+        let body = json!({ "text": "look", "media": { "media_ids": [id] } });
+        let post = author.create_post(&body).assert_status(201)["data"]["id"].as_str().unwrap().to_owned();
+        let read = author.get(format!("/2/posts/{post}?post.fields=possibly_sensitive")).assert_status(200);
+        read["data"]["possibly_sensitive"].clone()
+    };
+    let set = |id: &str, metadata: &Value| {
+        author.post("/2/media/metadata", &json!({ "id": id, "metadata": metadata })).assert_status(200);
+    };
+    let [marked, plain] = [10, 20].map(|width| picture(&author, &png(width, 10)));
+    set(&marked, &json!({ "sensitive_media_warning": { "graphic_violence": true } }));
+    set(&marked, &json!({ "upload_source": { "upload_source": "gallery" } }));
+    set(&plain, &json!({ "sensitive_media_warning": { "graphic_violence": false } }));
+    assert_eq!([is_sensitive(&marked), is_sensitive(&plain)], [true, false]);
+}
+
+#[test]
 fn post_with_a_photo_ends_in_its_link_and_returns_its_media() {
     let author = person("author");
     let created = at_once(&author, "tweet_image", &png(90, 60)).assert_status(200);

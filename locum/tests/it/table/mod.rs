@@ -339,7 +339,7 @@ fn thing_of(deed: &Deed, name: &str) -> Option<Thing> {
         "ids" if deed.path.ends_with("/stream/rules") => Thing::StreamRule,
         "webhook_id" => Thing::Webhook,
         name if name.contains("user_id") || name == "additional_owners" => Thing::User,
-        name if name.contains("media_id") => Thing::Upload,
+        name if name.contains("media_id") || name == "media" => Thing::Upload,
         "id" if deed.path.contains("media") => Thing::Upload,
         name if name.contains("post_id") => Thing::Post,
         "list_id" => Thing::List,

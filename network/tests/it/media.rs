@@ -1,0 +1,56 @@
+use base::{Id, MediaId, Time, UserId};
+use serde_json::json;
+use store::Tx;
+use store::uploads::{self, MediaUpload, UploadState};
+
+use crate::post_facts::media;
+use crate::world::{START, on_each_engine};
+
+fn upload(id: MediaId, owner: UserId) -> MediaUpload {
+    MediaUpload {
+        id,
+        media_key: String::new(),
+        owner_id: owner,
+        kind: String::new(),
+        token: String::new(),
+        total_bytes: 0,
+        state: UploadState::Receiving,
+        failure_reason: String::new(),
+        progress_percent: 0,
+        leased_until: Time::from_ms(0),
+        alt_text: String::new(),
+        shared_with: Vec::new(),
+        expires_at: START.plus_ms(1),
+    }
+}
+
+#[test]
+fn metadata_is_deleted_with_the_media_or_an_upload_that_came_to_none() {
+    on_each_engine(async |world| {
+        let ada = world.user("ada").await;
+        let (unfinished, published) = (Id::new(7), Id::new(8));
+        let both = [unfinished, published];
+        let begin = move |tx: &mut Tx<'_>| {
+            let metadata = json!({ "upload_source": { "upload_source": "gallery" } });
+            for id in both {
+                uploads::insert(tx, &upload(id, ada))?;
+                network::media::set_metadata(tx, ada, id, metadata.as_object().unwrap())?;
+            }
+            Ok(())
+        };
+        world.write(begin).await;
+        media(&world, ada, 8, 3, "photo").await;
+        let end_uploads = move |tx: &mut Tx<'_>| {
+            both.iter().try_for_each(|id| uploads::delete(tx, *id))?;
+            Ok(store::media::list_metadata(tx, &both)?)
+        };
+        let left = world.write(end_uploads).await;
+        assert_eq!(left, [(published, r#"{"upload_source":{"upload_source":"gallery"}}"#.to_owned())]);
+        let expire = move |tx: &mut Tx<'_>| {
+            store::media::remove_post_uses(tx, &[published], Time::from_ms(1))?;
+            assert!(store::media::remove_expired(tx, published)?);
+            Ok(store::media::list_metadata(tx, &both)?)
+        };
+        assert_eq!(world.write(expire).await, []);
+    });
+}
