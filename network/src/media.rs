@@ -98,6 +98,17 @@ pub fn set_alt_text(tx: &mut Tx<'_>, user: UserId, id: MediaId, alt_text: &str) 
 }
 
 const SENSITIVE_MEDIA_WARNING: &str = "sensitive_media_warning";
+const TITLE: &str = "title";
+const DESCRIPTION: &str = "description";
+
+/// What a post says of its media.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MediaCaption {
+    /// May be empty.
+    pub title: String,
+    /// May be empty.
+    pub description: String,
+}
 
 /// Sets metadata of a user's media or upload, as in the API. What was set before under other names stays.
 pub fn set_metadata(tx: &mut Tx<'_>, user: UserId, id: MediaId, metadata: &Map<String, Value>) -> Result<(), Error> {
@@ -127,6 +138,26 @@ pub(crate) fn has_sensitive_media(tx: &mut Tx<'_>, ids: &[MediaId]) -> Result<bo
         warning.is_some_and(|warning| warning.values().any(|warned| *warned == true))
     };
     Ok(!ids.is_empty() && list_metadata(tx, ids)?.values().any(is_sensitive))
+}
+
+pub(crate) fn set_captions(tx: &mut Tx<'_>, ids: &[MediaId], caption: &MediaCaption) -> Result<(), Fault> {
+    let texts = [(TITLE, &caption.title), (DESCRIPTION, &caption.description)].into_iter();
+    let texts = texts.filter(|(_, text)| !text.is_empty());
+    let texts: Map<String, Value> = texts.map(|(name, text)| (name.to_owned(), text.clone().into())).collect();
+    if texts.is_empty() {
+        return Ok(());
+    }
+    ids.iter().try_for_each(|id| merge_metadata(tx, *id, &texts))
+}
+
+/// Media without a caption are left out.
+pub fn find_captions(tx: &mut Tx<'_>, ids: &[MediaId]) -> Result<HashMap<MediaId, MediaCaption>, Fault> {
+    let read = |metadata: &Map<String, Value>| {
+        let text = |name| metadata.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        MediaCaption { title: text(TITLE), description: text(DESCRIPTION) }
+    };
+    let all = list_metadata(tx, ids)?.into_iter().map(|(id, metadata)| (id, read(&metadata)));
+    Ok(all.filter(|(_, caption)| *caption != MediaCaption::default()).collect())
 }
 
 fn find_owned_media(

@@ -15,6 +15,7 @@ use store::{Tx, event_log};
 
 pub use self::edits::{EDIT_WINDOW_MS, is_editable_kind};
 use crate::compose::{self, ComposedText};
+use crate::media::MediaCaption;
 use crate::polls::NewPoll;
 use crate::reports::{self, HeldSubject, SubjectKind};
 use crate::{blocked_terms, communities, media, places, polls, users};
@@ -45,6 +46,7 @@ pub struct NewPost {
     pub media_ids: Vec<MediaId>,
     /// Users tagged in the media.
     pub tagged_user_ids: Vec<UserId>,
+    pub media_caption: MediaCaption,
     /// The version that it replaces.
     pub edit_of: Option<PostId>,
     pub poll: Option<NewPoll>,
@@ -136,6 +138,7 @@ pub fn create(tx: &mut Tx<'_>, author: &PostAuthor, new: &NewPost) -> Result<Pos
         return Err(Fault::new(format!("the id {} is taken", post.id)).into());
     }
     store::media::add_post_uses(tx, &new.media_ids)?;
+    media::set_captions(tx, &new.media_ids, &new.media_caption)?;
     store::media::tag_users(tx, post.id, &new.tagged_user_ids)?;
     if let Some(poll) = &poll {
         store::polls::insert(tx, poll)?;

@@ -3,8 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
-use base::{PostId, SiteLinks, Time, UserId, sorted_distinct};
+use base::{MediaId, PostId, SiteLinks, Time, UserId, sorted_distinct};
 use network::link_facts::KnownLinks;
+use network::media::MediaCaption;
 use network::visibility::{Viewer, Visibility};
 use store::ads::card_links::CardLink;
 use store::communities::Community;
@@ -67,6 +68,8 @@ pub(crate) struct LoadedObjects {
     pub(crate) communities: IndexedVec<i64, Community>,
     /// The message event through which each media file is accessible, by media id.
     pub(crate) message_by_media: HashMap<i64, i64>,
+    /// If the metadata of media is requested.
+    pub(crate) media_captions: HashMap<MediaId, MediaCaption>,
     pub(crate) relations: ViewerRelations,
     /// By the id of the first version.
     pub(crate) edit_versions: HashMap<PostId, Vec<PostId>>,

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::collections::hash_map::Entry;
 
-use base::{Fault, PostId, SiteLinks, UserId, sorted_distinct};
+use base::{Fault, MediaId, PostId, SiteLinks, UserId, sorted_distinct};
 use network::link_facts;
 use network::visibility::{AuthorVisibilities, Viewer, Visibility};
 use store::ads::card_links;
@@ -182,6 +182,7 @@ impl LoadedObjects {
         if !missing.is_empty() {
             self.media.extend_distinct(media::find_by_ids(tx, &missing)?, |media| media.id.get());
         }
+        self.load_media_captions(tx, selection)?;
         self.load_polls_and_places(tx, needs.polls, needs.places)?;
         self.compute_hidden_posts(tx)?;
         self.load_promoted_totals(tx, selection)?;
@@ -193,6 +194,15 @@ impl LoadedObjects {
         let fields = selected_fields::<Post>(selection);
         if LINK_FIELDS.iter().any(|name| fields & Post::KIND.field_bit(name) != 0) {
             self.known_links = link_facts::load_for_posts(tx, self.posts.items().iter())?;
+        }
+        Ok(())
+    }
+
+    fn load_media_captions(&mut self, tx: &mut Tx<'_>, selection: &FieldSelection) -> Result<(), Fault> {
+        let is_requested = selected_fields::<Post>(selection) & Post::KIND.field_bit("media_metadata") != 0;
+        let media: Vec<MediaId> = self.media.items().iter().map(|media| media.id).collect();
+        if is_requested && !media.is_empty() {
+            self.media_captions = network::media::find_captions(tx, &media)?;
         }
         Ok(())
     }

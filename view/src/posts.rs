@@ -115,6 +115,8 @@ const POINT: JsonFieldType = JsonFieldType::Object(&[
 const MEDIA_METADATA: JsonFieldType = JsonFieldType::Object(&[
     JsonMember::new("media_key", JsonFieldType::Text),
     JsonMember::new("alt_text", JsonFieldType::Text),
+    JsonMember::new("title", JsonFieldType::Text),
+    JsonMember::new("description", JsonFieldType::Text),
 ]);
 
 const SOURCE_LINK: JsonFieldType =

@@ -2,6 +2,7 @@
 
 use base::{Error, PostId, Refusal, VocabularyWord};
 use network::apps::AccessLevel;
+use network::media::MediaCaption;
 use network::polls::NewPoll;
 use network::posts::{self, NewPost, PostAuthor};
 use network::replies;
@@ -131,6 +132,7 @@ fn parse_new_post(call: &RequestContext) -> Result<NewPost, Error> {
         quote: body.optional_id(VocabularyWord::new("quote_post_id", "quote_tweet_id")),
         media_ids: media.map(|media| media.id_array("media_ids")).unwrap_or_default(),
         tagged_user_ids: media.map(|media| media.id_array("tagged_user_ids")).unwrap_or_default(),
+        media_caption: media.map(parse_caption).unwrap_or_default(),
         poll: body.optional_object("poll").map(parse_new_poll).transpose()?,
         place_id: place.unwrap_or_default().to_owned(),
         community_id: community.map(base::Id::get),
@@ -145,6 +147,11 @@ fn parse_new_post(call: &RequestContext) -> Result<NewPost, Error> {
         direct_message_deep_link: text("direct_message_deep_link"),
         id: None,
     })
+}
+
+fn parse_caption(media: BodyMembers<'_>) -> MediaCaption {
+    let text = |name| media.optional_text(name).unwrap_or_default().to_owned();
+    MediaCaption { title: text("title"), description: text("description") }
 }
 
 fn parse_new_poll(poll: BodyMembers<'_>) -> Result<NewPoll, Error> {

@@ -116,15 +116,21 @@ pub(super) fn write_scopes(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
 pub(super) fn write_media_metadata(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
     let media = || {
         let ids = media_keys(ctx.post).filter_map(id_from_media_key);
-        ids.filter_map(|id| ctx.objects.media.get(id)).filter(|media| !media.alt_text.is_empty())
+        let captions = &ctx.objects.media_captions;
+        let all = ids.filter_map(|id| ctx.objects.media.get(id)).map(|media| (media, captions.get(&media.id)));
+        all.filter(|(media, caption)| caption.is_some() || !media.alt_text.is_empty())
     };
     if media().next().is_none() {
         return;
     }
-    out.write_array(media(), |out, media| {
+    out.write_array(media(), |out, (media, caption)| {
         out.write_object(|out| {
             out.write_plain_member("media_key", |out| out.write_nonempty_text(&media.media_key));
             out.write_plain_member("alt_text", |out| out.write_nonempty_text(&media.alt_text));
+            if let Some(caption) = caption {
+                out.write_plain_member("title", |out| out.write_nonempty_text(&caption.title));
+                out.write_plain_member("description", |out| out.write_nonempty_text(&caption.description));
+            }
         });
     });
 }

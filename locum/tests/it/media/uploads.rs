@@ -78,6 +78,22 @@ fn post_with_media_that_was_marked_as_sensitive_is_possibly_sensitive() {
 }
 
 #[test]
+fn title_and_description_of_media_are_in_the_metadata_of_the_post() {
+    let author = person("author");
+    let [titled, plain] = [10, 20].map(|width| picture(&author, &png(width, 10)));
+    let metadata = |media: &Value| {
+        let created = author.create_post(&json!({ "text": "look", "media": media })).assert_status(201);
+        let id = created["data"]["id"].as_str().unwrap();
+        let read = author.get(format!("/2/posts/{id}?post.fields=media_metadata")).assert_status(200);
+        read["data"]["media_metadata"].clone()
+    };
+    let with_both = json!({ "media_ids": [titled], "title": "A square", "description": "It is <red>." });
+    let expected = json!([{ "media_key": format!("3_{titled}"), "title": "A square", "description": "It is <red>." }]);
+    assert_eq!(metadata(&with_both), expected);
+    assert_eq!(metadata(&json!({ "media_ids": [plain] })), Value::Null);
+}
+
+#[test]
 fn post_with_a_photo_ends_in_its_link_and_returns_its_media() {
     let author = person("author");
     let created = at_once(&author, "tweet_image", &png(90, 60)).assert_status(200);
