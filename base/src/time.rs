@@ -73,20 +73,20 @@ impl Time {
         let seconds = self.seconds();
         let (year, month, day) = civil_from_days(seconds.div_euclid(SECONDS_PER_DAY));
         let in_day = seconds.rem_euclid(SECONDS_PER_DAY);
-        push_digits(out, year, 4);
-        out.push('-');
-        push_digits(out, month, 2);
-        out.push('-');
-        push_digits(out, day, 2);
-        out.push('T');
-        push_digits(out, in_day / 3600, 2);
-        out.push(':');
-        push_digits(out, in_day / 60 % 60, 2);
-        out.push(':');
-        push_digits(out, in_day % 60, 2);
-        out.push('.');
-        push_digits(out, self.0.rem_euclid(1000), 3);
-        out.push('Z');
+        let [c1, c2] = two_digits(year / 100);
+        let [y1, y2] = two_digits(year);
+        let [n1, n2] = two_digits(month);
+        let [d1, d2] = two_digits(day);
+        let [h1, h2] = two_digits(in_day / 3600);
+        let [m1, m2] = two_digits(in_day / 60 % 60);
+        let [s1, s2] = two_digits(in_day % 60);
+        let [i1, i2] = two_digits(self.0.rem_euclid(1000) / 10);
+        let [_, i3] = two_digits(self.0.rem_euclid(10));
+        let text = [
+            c1, c2, y1, y2, b'-', n1, n2, b'-', d1, d2, b'T', h1, h2, b':', m1, m2, b':', s1, s2, b'.', i1, i2, i3,
+            b'Z',
+        ];
+        out.push_str(str::from_utf8(&text).unwrap_or_default());
     }
 }
 
@@ -99,11 +99,10 @@ impl fmt::Display for Time {
     }
 }
 
-fn push_digits(out: &mut String, value: i64, width: u32) {
-    for place in (0..width).rev() {
-        let digit = value / 10_i64.pow(place) % 10;
-        out.push(char::from(b'0'.wrapping_add(u8::try_from(digit).unwrap_or(0))));
-    }
+/// The last two, in ASCII.
+fn two_digits(number: i64) -> [u8; 2] {
+    let pair = u8::try_from(number.rem_euclid(100)).unwrap_or(0);
+    [b'0' + pair / 10, b'0' + pair % 10]
 }
 
 fn parse_digits(text: &str, width: usize) -> Option<i64> {
