@@ -35,15 +35,20 @@ impl Fault {
     }
 
     pub fn is_transient(&self) -> bool {
-        let mut cause: Option<&(dyn Error + 'static)> = Some(self);
-        while let Some(error) = cause {
+        self.causes().any(|error| {
             let fault = error.downcast_ref::<Self>().or_else(|| error.downcast_ref::<Arc<Self>>().map(AsRef::as_ref));
-            if fault.is_some_and(|fault| fault.transient) {
-                return true;
-            }
-            cause = error.source();
-        }
-        false
+            fault.is_some_and(|fault| fault.transient)
+        })
+    }
+
+    pub fn is_caused_by<E: Error + 'static>(&self) -> bool {
+        self.causes().any(<dyn Error>::is::<E>)
+    }
+
+    /// Itself first.
+    fn causes(&self) -> impl Iterator<Item = &(dyn Error + 'static)> {
+        let first: &(dyn Error + 'static) = self;
+        std::iter::successors(Some(first), |&error| error.source())
     }
 }
 
@@ -77,5 +82,12 @@ mod tests {
         let commit = Fault::from_cause("the transaction failed", full);
         assert!(Fault::from_cause("a post", commit).is_transient());
         assert!(!Fault::from_cause("a post", Fault::new("a bug")).is_transient());
+    }
+
+    #[test]
+    fn cause_is_found_by_its_type_behind_other_faults() {
+        let fault = Fault::from_cause("starting", Fault::from_cause("opening", fmt::Error));
+        assert!(fault.is_caused_by::<fmt::Error>());
+        assert!(!fault.is_caused_by::<std::io::Error>());
     }
 }

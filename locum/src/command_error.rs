@@ -3,12 +3,15 @@
 use std::process::ExitCode;
 
 use base::{Error, Fault};
+use store::DataFolderLocked;
 
 #[derive(Debug)]
 pub(crate) enum CommandError {
     Failed(String),
     Usage(String),
     Unreachable(String),
+    /// Another process has the data directory open.
+    Locked(String),
     WrongMode(String),
     /// The exit code of a shell for a program that it cannot execute.
     Program(u8, String),
@@ -19,7 +22,7 @@ impl CommandError {
         match self {
             Self::Failed(_) => 1,
             Self::Usage(_) => 2,
-            Self::Unreachable(_) => 3,
+            Self::Unreachable(_) | Self::Locked(_) => 3,
             Self::WrongMode(_) => 4,
             Self::Program(code, _) => *code,
         }
@@ -30,6 +33,7 @@ impl CommandError {
             Self::Failed(text)
             | Self::Usage(text)
             | Self::Unreachable(text)
+            | Self::Locked(text)
             | Self::WrongMode(text)
             | Self::Program(_, text) => text,
         }
@@ -48,13 +52,17 @@ impl CommandError {
 
 impl From<Fault> for CommandError {
     fn from(fault: Fault) -> Self {
-        Self::Failed(fault.to_string())
+        let text = fault.to_string();
+        if fault.is_caused_by::<DataFolderLocked>() { Self::Locked(text) } else { Self::Failed(text) }
     }
 }
 
 impl From<Error> for CommandError {
     fn from(error: Error) -> Self {
-        Self::Failed(error.to_string())
+        match error {
+            Error::Failed(fault) => fault.into(),
+            Error::Refused(refusal) => Self::Failed(refusal.to_string()),
+        }
     }
 }
 

@@ -106,4 +106,4 @@ pub use db::{
 };
 pub use node_roles::{NodeRole, NodeRoles};
 pub use nodes::NodePurpose;
-pub use store::{Store, StoreOptions, lock_data_folder};
+pub use store::{DataFolderLocked, Store, StoreOptions, lock_data_folder};

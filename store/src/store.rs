@@ -8,6 +8,7 @@ use std::time::Duration;
 use base::encryption::Keyring;
 use base::id::{IdGenerator, snowflake_time};
 use base::{Clock, Error, Fault, Refusal, Rng};
+use fs4::TryLockError;
 use parking_lot::Mutex;
 use tokio::sync::{oneshot, watch};
 use tokio::time::{Instant, timeout_at};
@@ -258,7 +259,12 @@ async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Fault>
     answer.await.unwrap_or_else(|_| Err(Fault::new("the thread that opens the store panicked")))
 }
 
-/// Excludes other processes until the file is closed. Fails if another process holds it.
+/// The cause of a fault when another process holds the lock of a data folder.
+#[derive(Debug, thiserror::Error)]
+#[error("another process has {} open", .0.display())]
+pub struct DataFolderLocked(PathBuf);
+
+/// Excludes other processes until the file is closed. Fails because of [`DataFolderLocked`] if another process holds it.
 pub fn lock_data_folder(folder: &Path) -> Result<File, Fault> {
     std::fs::create_dir_all(folder).map_err(Fault::context("creating the data folder"))?;
     let path = folder.join("locum.lock");
@@ -268,7 +274,11 @@ pub fn lock_data_folder(folder: &Path) -> Result<File, Fault> {
         .write(true)
         .open(&path)
         .map_err(Fault::context("opening the lock file"))?;
-    let locked = fs4::FileExt::try_lock(&file);
-    locked.map_err(|cause| Fault::from_cause(format!("another process has {} open", folder.display()), cause))?;
-    Ok(file)
+    match fs4::FileExt::try_lock(&file) {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => {
+            Err(Fault::from_cause("locking the data folder", DataFolderLocked(folder.to_owned())))
+        }
+        Err(TryLockError::Error(error)) => Err(Fault::from_cause("locking the data folder", error)),
+    }
 }

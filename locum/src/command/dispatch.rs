@@ -91,12 +91,9 @@ fn execute_or_forward(
                 instance.store.close();
                 return Ok(value?);
             }
-            Err(error) if tries < LOCK_RETRIES && error.message().contains("another process has") => {
+            Err(CommandError::Locked(_)) if tries < LOCK_RETRIES => {
                 tries += 1;
                 thread::sleep(LOCK_RETRY_DELAY);
-            }
-            Err(error) if error.message().contains("another process has") => {
-                return Err(CommandError::Unreachable(error.message().to_owned()));
             }
             Err(error) => return Err(error),
         }

@@ -37,6 +37,17 @@ fn unreachable_server_exits_with_3() {
 }
 
 #[test]
+fn data_directory_that_another_process_has_open_exits_with_3() {
+    let folder = tempfile::tempdir().unwrap();
+    let locked = std::fs::File::create(folder.path().join("locum.lock")).unwrap();
+    locked.lock().unwrap();
+    let place = folder.path().display().to_string();
+    let ran = locum(&["dev", "--port", "0", "--control-port", "0", "--data-dir", &place]);
+    ran.assert_exit_code(3);
+    assert!(ran.stderr.contains(&format!("another process has {place} open")), "{ran:?}");
+}
+
+#[test]
 fn command_forbidden_by_the_mode_exits_with_4() {
     let mut server = TestServer::start(&["--world", "empty"]);
     server.stop();

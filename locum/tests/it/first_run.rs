@@ -149,7 +149,7 @@ fn an_old_world_says_so_and_a_fresh_start_renews_it() {
     let is_old = |server: &TestServer| server.stdout().contains("recent search reaches back 7 days");
     assert!(is_old(&server), "{}", server.stdout());
     let ca = std::fs::read(server.data_dir().join("ca/ca.pem")).unwrap();
-    server.run_cli(&["dev", "--fresh", "--port", "0"]).assert_exit_code(1);
+    server.run_cli(&["dev", "--fresh", "--port", "0"]).assert_exit_code(3);
     server.stop();
     let old = server.env_value("API_SECRET").to_owned();
     server.add_argument("--fresh");

@@ -54,7 +54,7 @@ fn second_process_on_the_same_directory_is_refused() {
     let server = TestServer::start(&["--world", "empty"]);
     let user = server.new_user("first");
     let ran = try_start(&server);
-    assert_eq!(ran.code, 1, "{ran:?}");
+    assert_eq!(ran.code, 3, "{ran:?}");
     assert!(ran.stderr.contains("another process"), "{ran:?}");
     user.get("/2/users/me").assert_status(200);
     server.run_cli(&["user", "list"]).assert_success();
