@@ -9,7 +9,7 @@ use clap::Args;
 use http::Method;
 use serde_json::{Value, json};
 
-use super::{call_control_api, find_server, segment, text_of, write_query};
+use super::{call_control_api, call_with_arguments, find_server, refused_arguments, segment, text_of, write_query};
 use crate::arguments::GlobalArgs;
 use crate::command::send_request;
 use crate::command_error::CommandError;
@@ -124,7 +124,7 @@ fn parse_since(text: &str) -> Result<String, CommandError> {
 
 fn list_requests(common: &GlobalArgs, args: &LogArgs) -> Result<(), CommandError> {
     let path = format!("/requests{}", query(args, &[("limit", args.limit.to_string())])?);
-    let found = call_control_api(common, Method::GET, &path, None)?;
+    let found = call_with_arguments(common, Method::GET, &path, None)?;
     let output = common.output_options();
     if output.json {
         output.print_value(&found);
@@ -184,7 +184,7 @@ fn follow_requests(common: &GlobalArgs, args: &LogArgs) -> Result<(), CommandErr
     loop {
         let page =
             [("after", after.to_string()), ("wait", FOLLOW_WAIT.to_string()), ("limit", FOLLOW_PAGE.to_string())];
-        let found = call_control_api(common, Method::GET, &format!("/requests{}", query(args, &page)?), None)?;
+        let found = call_with_arguments(common, Method::GET, &format!("/requests{}", query(args, &page)?), None)?;
         for request in found.as_array().into_iter().flatten() {
             after = request["number"].as_u64().unwrap_or(after);
             if output.json {
@@ -276,11 +276,10 @@ fn write_archive(common: &GlobalArgs, args: &LogArgs, path: &Path) -> Result<(),
     let endpoint = find_server(common)?;
     let target = format!("/control/v1/requests.har{}", query(args, &[])?);
     let (status, bytes) = send_request(&endpoint, Method::GET, &target, Vec::new())?;
-    let archive: Value = serde_json::from_slice(&bytes).unwrap_or_default();
     if status != 200 {
-        let message = super::error_message(&archive);
-        return Err(CommandError::Failed(message.unwrap_or_else(|| String::from_utf8_lossy(&bytes).into_owned())));
+        return Err(refused_arguments(status, &bytes));
     }
+    let archive: Value = serde_json::from_slice(&bytes).unwrap_or_default();
     std::fs::write(path, &bytes).map_err(|error| CommandError::Failed(format!("{}: {error}", path.display())))?;
     let count = archive.pointer("/log/entries").and_then(Value::as_array).map_or(0, Vec::len);
     common.output_options().print_value(&json!({"file": path.display().to_string(), "requests": count}));
@@ -289,7 +288,7 @@ fn write_archive(common: &GlobalArgs, args: &LogArgs, path: &Path) -> Result<(),
 
 fn check_assertions(common: &GlobalArgs, assertions: &[String]) -> Result<ExitCode, CommandError> {
     let body = json!({ "checks": assertions });
-    let outcome = call_control_api(common, Method::POST, "/assert", Some(&body))?;
+    let outcome = call_with_arguments(common, Method::POST, "/assert", Some(&body))?;
     common.output_options().print_value_or_text(&outcome, || {
         let results = outcome["results"].as_array().into_iter().flatten();
         results.map(result_text).collect::<Vec<_>>().join("\n")

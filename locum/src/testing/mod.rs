@@ -27,6 +27,7 @@ use worlds::{WorldCommand, run_world_command};
 
 use std::process::ExitCode;
 
+use bytes::Bytes;
 use clap::Subcommand;
 use http::Method;
 use serde_json::Value;
@@ -90,15 +91,45 @@ pub(crate) fn call_control_api(
     path: &str,
     body: Option<&Value>,
 ) -> Result<Value, CommandError> {
+    let (status, bytes) = exchange(common, method, path, body)?;
+    read_data(status, &bytes).ok_or_else(|| CommandError::Failed(refusal_text(status, &bytes)))
+}
+
+/// Like [`call_control_api`], for arguments that the server parses: those that it refuses are usage errors.
+fn call_with_arguments(
+    common: &GlobalArgs,
+    method: Method,
+    path: &str,
+    body: Option<&Value>,
+) -> Result<Value, CommandError> {
+    let (status, bytes) = exchange(common, method, path, body)?;
+    read_data(status, &bytes).ok_or_else(|| refused_arguments(status, &bytes))
+}
+
+fn exchange(
+    common: &GlobalArgs,
+    method: Method,
+    path: &str,
+    body: Option<&Value>,
+) -> Result<(u16, Bytes), CommandError> {
     let endpoint = find_server(common)?;
     let body = body.map(|value| value.to_string().into_bytes()).unwrap_or_default();
-    let (status, bytes) = send_request(&endpoint, method, &format!("/control/v1{path}"), body)?;
-    let mut answer: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-    if (200..300).contains(&status) {
-        return Ok(answer.get_mut("data").map(Value::take).unwrap_or_default());
-    }
-    let text = String::from_utf8_lossy(&bytes);
-    Err(CommandError::Failed(error_message(&answer).unwrap_or_else(|| format!("{status}: {}", text.trim()))))
+    send_request(&endpoint, method, &format!("/control/v1{path}"), body)
+}
+
+fn read_data(status: u16, body: &[u8]) -> Option<Value> {
+    let mut answer: Value = serde_json::from_slice(body).unwrap_or_default();
+    (200..300).contains(&status).then(|| answer.get_mut("data").map(Value::take).unwrap_or_default())
+}
+
+fn refused_arguments(status: u16, body: &[u8]) -> CommandError {
+    let text = refusal_text(status, body);
+    if status == 400 { CommandError::Usage(text) } else { CommandError::Failed(text) }
+}
+
+fn refusal_text(status: u16, body: &[u8]) -> String {
+    let answer: Value = serde_json::from_slice(body).unwrap_or_default();
+    error_message(&answer).unwrap_or_else(|| format!("{status}: {}", String::from_utf8_lossy(body).trim()))
 }
 
 /// The query string of the parameters that have values.

@@ -48,6 +48,24 @@ fn data_directory_that_another_process_has_open_exits_with_3() {
 }
 
 #[test]
+fn argument_that_the_server_refuses_as_invalid_exits_with_2() {
+    let server = shared_server();
+    for args in [
+        &["log", "--assert", "bogus=2"][..],
+        &["log", "--status", "nonsense"],
+        &["log", "--status", "nonsense", "--har", "never-written.har"],
+        &["clock", "advance", "soon"],
+        &["fault", "add", "--effect", "nonsense"],
+        &["fault", "add", "--status", "503", "--route", "nonsense"],
+        &["limits", "scale", "0"],
+    ] {
+        server.run_cli(args).assert_exit_code(2);
+    }
+    server.run_cli(&["log", "--assert", "label=nobody count=1"]).assert_exit_code(1);
+    server.run_cli(&["fault", "rm", "nobody"]).assert_exit_code(1);
+}
+
+#[test]
 fn command_forbidden_by_the_mode_exits_with_4() {
     let mut server = TestServer::start(&["--world", "empty"]);
     server.stop();

@@ -93,7 +93,7 @@ fn clock_moves_only_forward_and_wrong_orders_change_nothing() {
     let before = clock(&server, &["freeze"]);
     let refused = |args: &[&str], words: &str| {
         let output = server.run_cli(&[&["clock"][..], args].concat());
-        assert!(output.assert_exit_code(1).stderr.contains(words), "{output:?}");
+        assert!(output.assert_exit_code(2).stderr.contains(words), "{output:?}");
     };
     refused(&["set", "2020-01-01T00:00:00Z"], "only moves forward");
     refused(&["freeze", "2020-01-01T00:00:00Z"], "load a snapshot");

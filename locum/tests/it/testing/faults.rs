@@ -413,7 +413,7 @@ fn wrong_rules_are_refused_and_nothing_is_half_done() {
         let mut all = vec!["fault", "add"];
         all.extend(args);
         let output = server.run_cli(&all);
-        output.assert_exit_code(1);
+        output.assert_exit_code(2);
         let error: Value = serde_json::from_str(&output.stderr).unwrap();
         let message = error["error"]["message"].as_str().unwrap();
         assert!(message.contains(words), "{args:?}: {message}");
@@ -434,7 +434,7 @@ fn file_adds_all_its_rules_or_none() {
     let rule = "[[rules]]\nid = \"mine\"\neffect = {name = \"status\", status = 500}\n[rules.match]\nroute = \"/2/tweets/*\"\n";
     std::fs::write(&file, format!("{rule}[[rules]]\neffect = \"explode\"\n")).unwrap();
     let path = file.to_str().unwrap();
-    server.run_cli(&["fault", "run", path]).assert_exit_code(1);
+    server.run_cli(&["fault", "run", path]).assert_exit_code(2);
     assert_eq!(server.run_cli(&["fault", "list"]).json(), json!([]));
     std::fs::write(&file, rule).unwrap();
     assert!(server.run_cli(&["fault", "run", path]).assert_success().stdout.contains("mine"));

@@ -116,7 +116,7 @@ fn wrong_limit_commands_name_what_would_be_accepted() {
     ];
     for (command, words) in cases {
         let refused = server.run_cli(command);
-        refused.assert_exit_code(1);
+        refused.assert_exit_code(2);
         assert!(refused.stderr.contains(words), "{command:?}: {refused:?}");
     }
     let limited = limited_server();

@@ -99,7 +99,7 @@ fn assertions_pass_and_fail_with_what_was_found() {
     assert_eq!((&result["passed"], &result["count"]), (&json!(false), &json!(1)));
     assert!(result["near_misses"].as_array().unwrap().iter().any(|line| line.as_str().unwrap().contains("201 POST")));
     let wrong = assert("POST /2/tweets stats=201");
-    wrong.assert_exit_code(1);
+    wrong.assert_exit_code(2);
     assert!(wrong.stderr.contains("position 16") && wrong.stderr.contains("status"), "{}", wrong.stderr);
     let checks = json!({"checks": [holds, {"match": {"label": label}, "count": {"at_least": 3}}]});
     let answer = server.call_control(TestRequest::post("/control/v1/assert").json(&checks)).assert_status(200);
