@@ -11,7 +11,7 @@ use rustix::fs::Mode;
 use self::cli_command::{CliCommand, WebhookCliCommand};
 use crate::arguments::{ConfigCommand, GlobalArgs};
 use crate::command_error::CommandError;
-use crate::{command, dev, launcher, runtime, testing, tools};
+use crate::{command, dev, launcher, output, runtime, testing, tools};
 
 /// A social platform server in one binary.
 #[derive(Debug, Parser)]
@@ -25,10 +25,26 @@ pub(crate) struct Cli {
 
 /// `umask` is the one that this process inherited.
 pub(crate) fn main(umask: Mode) -> ExitCode {
-    let Cli { common, verb } = Cli::parse();
-    match run_subcommand(&common, verb, umask) {
+    let Cli { common, verb } = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return print_clap_error(&error),
+    };
+    // A server that ran well does not fail for its banner.
+    let is_server = matches!(verb, CliCommand::Dev(_) | CliCommand::Serve(_));
+    let outcome = run_subcommand(&common, verb, umask);
+    let written = if is_server { Ok(()) } else { output::check_written() };
+    match outcome.and_then(|code| written.map(|()| code)) {
         Ok(code) => code,
         Err(exit) => exit.print_error(common.json),
+    }
+}
+
+/// What is wrong with the arguments, or the help or version that was asked for.
+fn print_clap_error(error: &clap::Error) -> ExitCode {
+    output::record_failure(error.print());
+    match output::check_written() {
+        Err(failure) if !error.use_stderr() => failure.print_error(false),
+        _ => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(1)),
     }
 }
 

@@ -6,10 +6,12 @@ use base::Fault;
 use serde_json::json;
 
 use crate::config::{ConfigKey, KEYS, KeyDefault, RunMode};
-use crate::output::OutputOptions;
+use crate::output::{OutputOptions, print_line};
 
 pub(super) fn print_completions(shell: clap_complete::Shell, root: &mut clap::Command) {
-    clap_complete::generate(shell, root, "locum", &mut std::io::stdout());
+    let mut script = Vec::new();
+    clap_complete::generate(shell, root, "locum", &mut script);
+    print_line(String::from_utf8_lossy(&script).trim_end());
 }
 
 /// A page for each command, as `locum-dev.1`.

@@ -5,9 +5,15 @@ mod render;
 
 pub(crate) use progress::TerminalProgress;
 
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::sync::OnceLock;
 
 use serde_json::Value;
+
+use crate::command_error::CommandError;
+
+/// Why output is incomplete.
+static WRITE_FAILURE: OnceLock<String> = OnceLock::new();
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OutputOptions {
@@ -44,7 +50,23 @@ impl OutputOptions {
     }
 }
 
-/// Ignores a closed stdout.
 pub(crate) fn print_line(text: &str) {
-    let _closed = writeln!(std::io::stdout().lock(), "{text}");
+    record_failure(writeln!(std::io::stdout().lock(), "{text}"));
+}
+
+/// A reader that has seen enough is no failure.
+pub(crate) fn record_failure(written: std::io::Result<()>) {
+    if let Err(error) = written
+        && error.kind() != ErrorKind::BrokenPipe
+    {
+        let _first = WRITE_FAILURE.set(error.to_string());
+    }
+}
+
+/// Fails if something that was printed could not be written, as on a full disk.
+pub(crate) fn check_written() -> Result<(), CommandError> {
+    match WRITE_FAILURE.get() {
+        None => Ok(()),
+        Some(error) => Err(CommandError::Failed(format!("the output could not be written: {error}"))),
+    }
 }

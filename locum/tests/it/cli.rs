@@ -1,11 +1,12 @@
 //! The command line: exit codes, JSON, and what people are told.
 
 use std::path::Path;
+use std::process::Stdio;
 
 use serde_json::Value;
 
 use crate::harness::{
-    CommandOutput, DatabaseEngine, TestServer, run_command, shared_server, suite_engine, unique_number,
+    CommandOutput, DatabaseEngine, TestServer, locum_command, run_command, shared_server, suite_engine, unique_number,
 };
 
 fn locum(args: &[&str]) -> CommandOutput {
@@ -45,6 +46,28 @@ fn data_directory_that_another_process_has_open_exits_with_3() {
     let ran = locum(&["dev", "--port", "0", "--control-port", "0", "--data-dir", &place]);
     ran.assert_exit_code(3);
     assert!(ran.stderr.contains(&format!("another process has {place} open")), "{ran:?}");
+}
+
+#[test]
+fn output_that_cannot_be_written_exits_with_1() {
+    let folder = tempfile::tempdir().unwrap();
+    for args in [&["version"][..], &["--version"], &["--help"], &["--json", "conf", "show"], &["completions", "bash"]] {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let ran = locum_command(folder.path()).args(args).stdout(full).output().unwrap();
+        let stderr = String::from_utf8_lossy(&ran.stderr);
+        assert_eq!(ran.status.code(), Some(1), "{args:?}: {stderr}");
+        assert!(stderr.contains("the output could not be written: No space left on device"), "{args:?}: {stderr}");
+    }
+}
+
+#[test]
+fn reader_that_closes_the_output_early_is_no_failure() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = locum_command(folder.path());
+    let mut child = command.args(["routes"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let ran = child.wait_with_output().unwrap();
+    assert!(ran.status.success() && ran.stderr.is_empty(), "{ran:?}");
 }
 
 #[test]
