@@ -82,9 +82,10 @@ fn wrong_master_key_is_refused_and_nothing_changes() {
     server.stop();
     let key = server.data_dir().join("master.key");
     let own = std::fs::read(&key).unwrap();
-    let other = std::fs::read(shared_server().data_dir().join("master.key")).unwrap();
-    assert_ne!(own, other);
-    std::fs::write(&key, other).unwrap();
+    let other = server.sibling_path("other.key");
+    let args = ["init", "--base-url", "https://social.example", "--master-key", other.to_str().unwrap()];
+    server.run_cli(&args).assert_success();
+    std::fs::copy(other, &key).unwrap();
     is_refused(&server, 1, &["master key"]);
     std::fs::write(&key, own).unwrap();
     server.restart();
