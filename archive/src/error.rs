@@ -6,13 +6,30 @@ use std::io;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ElementLocation {
     pub file: String,
-    /// Counted from 0.
-    pub element: u64,
+    pub place: ElementPlace,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ElementPlace {
+    /// Of an array, counted from 0.
+    Element(u64),
+    /// Counted from 1.
+    Line(u64),
+}
+
+impl ElementPlace {
+    pub fn number(self) -> u64 {
+        let (Self::Element(number) | Self::Line(number)) = self;
+        number
+    }
 }
 
 impl fmt::Display for ElementLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, element {}", self.file, self.element)
+        match self.place {
+            ElementPlace::Element(number) => write!(f, "{}, element {number}", self.file),
+            ElementPlace::Line(number) => write!(f, "{}, line {number}", self.file),
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use crate::elements::{self, ElementOutcome, ElementReadError, ElementReader};
 use crate::raw::{ElementError, convert_line};
 use crate::record_queue::RecordQueue;
 use crate::sanitize::sanitize_json;
-use crate::{ArchiveError, ArchiveRecord, ElementLocation, ReadPosition, SkipReason, SkippedItem};
+use crate::{ArchiveError, ArchiveRecord, ElementLocation, ElementPlace, ReadPosition, SkipReason, SkippedItem};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -91,10 +91,19 @@ impl<R: BufRead> JsonLinesRecords<R> {
         }
     }
 
+    /// Of what was read last.
+    fn place(&self) -> ElementPlace {
+        match self.source {
+            LineSource::Array(_) => ElementPlace::Element(self.at.element),
+            _ => ElementPlace::Line(self.at.element + 1),
+        }
+    }
+
     /// False at the end.
     fn advance(&mut self) -> Result<bool, ArchiveError> {
-        let location = ElementLocation { file: self.name.clone(), element: self.at.element };
-        let element = match self.detect_format().and_then(|()| self.read_next()) {
+        let read = self.detect_format().and_then(|()| self.read_next());
+        let location = ElementLocation { file: self.name.clone(), place: self.place() };
+        let element = match read {
             Ok(element) => element,
             Err(error) => {
                 self.source = LineSource::Done;
@@ -119,7 +128,7 @@ impl<R: BufRead> JsonLinesRecords<R> {
             Err(ElementError::Unreadable(why)) => records.push(ArchiveRecord::Skipped(SkippedItem {
                 kind: "line".to_owned(),
                 file: location.file,
-                element: Some(location.element),
+                element: Some(location.place.number()),
                 count: 1,
                 why: SkipReason::Bad(why),
             })),

@@ -29,7 +29,7 @@ mod user;
 
 pub use archive::{Archive, ArchivedMediaFile};
 pub use container::ByteStream;
-pub use error::{ArchiveError, ElementLocation};
+pub use error::{ArchiveError, ElementLocation, ElementPlace};
 pub use json_lines::{JsonLines, JsonLinesRecords};
 pub use position::ReadPosition;
 pub use post::{

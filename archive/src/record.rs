@@ -201,7 +201,7 @@ pub struct SkippedItem {
     #[serde(rename = "type")]
     pub kind: String,
     pub file: String,
-    /// Counted from 0; `None` when the whole file was skipped.
+    /// The number of an [`crate::ElementPlace`]; `None` when the whole file was skipped.
     pub element: Option<u64>,
     pub count: u64,
     pub why: SkipReason,

@@ -8,7 +8,9 @@ use crate::notes::NoteIndex;
 use crate::raw::{ConversionContext, ElementError, convert_element, parse_note};
 use crate::record_queue::RecordQueue;
 use crate::sanitize::sanitize_json;
-use crate::{Archive, ArchiveError, ArchiveRecord, ElementLocation, ReadPosition, SkipReason, SkippedItem};
+use crate::{
+    Archive, ArchiveError, ArchiveRecord, ElementLocation, ElementPlace, ReadPosition, SkipReason, SkippedItem,
+};
 use std::io::BufReader;
 
 type OpenedElements = ElementReader<BufReader<ByteStream>>;
@@ -66,7 +68,7 @@ impl<'a> ArchiveRecords<'a> {
     }
 
     fn read_element(&mut self, file: &ArchiveDataFile, kind: ReadableDataType) -> Result<(), ArchiveError> {
-        let location = || ElementLocation { file: file.name.clone(), element: self.at.element };
+        let location = || ElementLocation { file: file.name.clone(), place: ElementPlace::Element(self.at.element) };
         let broken_error = |error: ElementReadError| ArchiveError::Broken { at: location(), why: error.message() };
         if kind == ReadableDataType::Post && self.notes.is_none() {
             self.notes = Some(collect_notes(self.archive));

@@ -10,7 +10,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Map, Value};
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[serde(default, expecting = "a JSON object")]
 struct LineShape<'a> {
     #[serde(borrow)]
     kind: LenientText<'a>,

@@ -113,9 +113,9 @@ fn bad_lines_are_skipped_and_hostile_ones_refused() {
     assert_eq!(found[2], "skipped an id is missing");
     assert_eq!(found[3], "skipped not a post, a user or a line of an export");
     assert_eq!(found[4], "skipped not a post, a user or a line of an export");
-    assert_eq!(found[5], "x.jsonl, element 5 is refused: nested deeper than 64 levels");
-    assert_eq!(found[6], "x.jsonl, element 6 is refused: longer than 4 MiB");
-    assert_eq!(found[7], "x.jsonl, element 7 is refused: a media name leads out of its folder");
+    assert_eq!(found[5], "x.jsonl, line 6 is refused: nested deeper than 64 levels");
+    assert_eq!(found[6], "x.jsonl, line 7 is refused: longer than 4 MiB");
+    assert_eq!(found[7], "x.jsonl, line 8 is refused: a media name leads out of its folder");
     assert_eq!(found[8], "post 7");
     assert!(found[9].starts_with("skipped EOF"), "{}", found[9]);
     let open =
@@ -153,5 +153,5 @@ fn a_packed_file_is_read_and_one_cut_off_says_so() {
     let found = outline(lines.records(ReadPosition::START).unwrap());
     let (error, good) = found.split_last().unwrap();
     assert!(good.len() > 500 && good.len() < 1999, "{}", good.len());
-    assert!(error.starts_with("export.jsonl.gz, element "), "{error}");
+    assert!(error.starts_with("export.jsonl.gz, line "), "{error}");
 }

@@ -6,7 +6,7 @@ use base::{Error, Fault, Refusal};
 use clap::{Args, Subcommand};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use transfer::{ArchiveOwner, ImportOptions, ImportSource, TransferError};
+use transfer::{ArchiveOwner, ImportOptions, ImportReport, ImportSource, TransferError};
 
 use crate::instance::Instance;
 
@@ -56,11 +56,26 @@ pub(super) async fn execute(instance: &Instance, command: ImportCommand) -> Resu
         }
         ImportCommand::Jsonl { path } => (path.clone(), ImportSource::JsonLines(path)),
     };
+    let is_lines = matches!(source, ImportSource::JsonLines(_));
     let mut progress = |at: transfer::TransferProgress| instance.progress.report_progress(at.records, at.total);
     let report = transfer::import(&instance.store, source, options, &mut progress).await;
     let report = report.map_err(|error| transfer_error(&path, error))?;
+    if is_lines {
+        refuse_unreadable(&path, &report)?;
+    }
     move_files_to_bucket(instance).await?;
     Ok(report.to_json())
+}
+
+/// Fails if there were lines and each of them was skipped.
+fn refuse_unreadable(path: &Path, report: &ImportReport) -> Result<(), Error> {
+    if report.skipped.is_empty() || !report.taken.is_empty() || !report.known.is_empty() {
+        return Ok(());
+    }
+    let reasons =
+        report.skipped.iter().map(|skip| format!("{} {}: {} ({})", skip.count, skip.kind, skip.why, skip.example));
+    let message = format!("no line was imported: {}", reasons.collect::<Vec<_>>().join("; "));
+    Err(Refusal::invalid_parameter("path", path.display(), message).into())
 }
 
 /// Uploads imported files if a bucket is configured.

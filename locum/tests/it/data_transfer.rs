@@ -152,13 +152,18 @@ fn unreadable_import_line_is_reported_and_skipped() {
     let server = TestServer::start(&["--world", "empty"]);
     let user = server.new_user("target");
     let lines = [
-        json!({ "kind": "nonsense" }),
         json!(17),
+        json!({ "kind": "nonsense" }),
         json!({ "kind": "post", "id": "x" }),
         json!({ "kind": "follow", "from": user.id }),
     ];
     let ran = server.import_lines(&lines);
-    assert!([0, 1].contains(&ran.code), "{ran:?}");
+    ran.assert_exit_code(1);
+    assert!(ran.stderr.contains("no line was imported") && ran.stderr.contains(".jsonl:1: "), "{ran:?}");
+    let usable = json!({ "kind": "user", "id": "7", "handle": "readable", "name": "Readable" });
+    let report = server.import_lines(&[json!(17), usable]).json();
+    assert_eq!(report["taken"]["user"], 1, "{report}");
+    assert_eq!(server.import_lines(&[]).assert_success().json()["records"], 0);
     assert_eq!(server.run_cli(&["fsck"]).json()["sound"], true);
     user.get("/2/users/me").assert_status(200);
     server.run_cli(&["import", "jsonl", "/nowhere/at/all"]).assert_exit_code(1);
