@@ -122,6 +122,19 @@ impl Store {
         run_blocking(move || Database::migration_status(&location, None)).await
     }
 
+    /// Whether the keys decrypt what is stored, which is an error if they do not; false for a new database. Changes nothing,
+    /// and does not need the lock of the data folder.
+    pub async fn verify_master_key(options: StoreOptions) -> Result<bool, Fault> {
+        run_blocking(move || {
+            let context = Arc::new(new_context(&options)?);
+            let db = Database::open(&options.location, &options.data_dir, 1, None, &context)?;
+            let checked = db.read_blocking(|tx| Ok(meta::verify_master_key(tx)?));
+            db.close();
+            checked.map_err(error_to_fault)
+        })
+        .await
+    }
+
     async fn initialize(&self) -> Result<(), Error> {
         let floor = self.read(|tx| Ok(meta::highest_id(tx)?)).await?;
         self.context.ids.raise_floor(floor);

@@ -7,6 +7,7 @@ use media::{Bucket, FileStore};
 
 use crate::command_error::CommandError;
 use crate::config::ServerSettings;
+use crate::instance;
 
 #[derive(Clone, Debug)]
 pub(crate) enum BackupLocation {
@@ -48,6 +49,21 @@ impl BackupLocation {
         match Self::parse(settings, text)? {
             Self::File(path) => Ok(Self::Folder(path)),
             location => Ok(location),
+        }
+    }
+
+    /// Whether files can be written there; creates no folder.
+    pub(crate) async fn check_writable(&self) -> Result<(), CommandError> {
+        match self {
+            Self::Bucket(_) => {
+                let checked = self.open()?.0.check_bucket().await;
+                checked.map_err(|error| CommandError::Failed(format!("{self}: {error}")))
+            }
+            Self::File(path) | Self::Folder(path) => {
+                let existing = path.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("."));
+                let checked = instance::check_writable(existing);
+                checked.map_err(|fault| CommandError::Failed(format!("{self} cannot be written: {fault}")))
+            }
         }
     }
 

@@ -143,7 +143,7 @@ fn check_database_exists(settings: &ServerSettings, is_new: bool, creating: Crea
     )))
 }
 
-pub(super) fn has_database(settings: &ServerSettings) -> Result<bool, Fault> {
+pub(crate) fn has_database(settings: &ServerSettings) -> Result<bool, Fault> {
     match settings.database_location() {
         DatabaseLocation::File(path) => Ok(std::fs::metadata(&path).is_ok_and(|file| file.len() > 0)),
         location @ DatabaseLocation::Server(_) => {

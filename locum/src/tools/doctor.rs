@@ -35,7 +35,7 @@ type DoctorCheck = fn(&ServerSettings) -> DoctorFinding;
 /// Exits with a failure if any check fails.
 pub(crate) fn run_doctor(common: &GlobalArgs, output: OutputOptions) -> Result<ExitCode, CommandError> {
     let settings = common.load_settings()?;
-    let checks: [(&str, DoctorCheck); 14] = [
+    let checks: [(&str, DoctorCheck); 15] = [
         ("data directory", check_data_folder),
         ("disk", check_disk_space),
         ("master key", check_master_key),
@@ -45,6 +45,7 @@ pub(crate) fn run_doctor(common: &GlobalArgs, output: OutputOptions) -> Result<E
         ("proxies", check_proxies),
         ("certificate", check_certificate),
         ("clock", check_clock),
+        ("rate limits", check_rate_limits),
         ("mail", check_mail),
         ("media", check_media),
         ("ffmpeg", check_ffmpeg),
@@ -110,11 +111,18 @@ fn check_master_key(settings: &ServerSettings) -> DoctorFinding {
     if settings.mode == RunMode::Dev && settings.secrets.master_key.is_none() && !file.exists() {
         return DoctorFinding::Warning("none yet; the first start creates one".to_owned());
     }
-    if let Err(exit) = instance::load_keyring(settings, &Rng::Os, false) {
-        return DoctorFinding::Failure(exit.message().to_owned());
-    }
+    let decrypts = instance::load_keyring(settings, &Rng::Os, false).and_then(|keyring| {
+        let has_data = settings.core.data_dir.exists() && instance::has_database(settings).unwrap_or(false);
+        let options = instance::store_options(settings, Rng::Os, keyring);
+        Ok(has_data && instance::block_on(Store::verify_master_key(options))?)
+    });
+    let message = match decrypts {
+        Ok(true) => "readable, and decrypts what is stored",
+        Ok(false) => "readable",
+        Err(exit) => return DoctorFinding::Failure(exit.message().to_owned()),
+    };
     match std::fs::metadata(&file).map(|data| data.permissions().mode() & 0o077) {
-        Ok(0) | Err(_) => DoctorFinding::Healthy("readable".to_owned()),
+        Ok(0) | Err(_) => DoctorFinding::Healthy(message.to_owned()),
         Ok(_) if settings.mode == RunMode::Dev => {
             DoctorFinding::Warning(format!("{}: readable by other users until the next start", file.display()))
         }
@@ -173,6 +181,20 @@ fn check_clock(_settings: &ServerSettings) -> DoctorFinding {
     }
 }
 
+fn check_rate_limits(settings: &ServerSettings) -> DoctorFinding {
+    let Some(url) = &settings.limits.url else {
+        let place = match settings.database_location() {
+            store::DatabaseLocation::File(_) => "this server",
+            store::DatabaseLocation::Server(_) => "PostgreSQL",
+        };
+        return DoctorFinding::Healthy(format!("counted in {place}"));
+    };
+    match instance::block_on(web::limits::check_shared_server(&url.0)) {
+        Ok(()) => DoctorFinding::Healthy("the server of limits.url accepts connections".to_owned()),
+        Err(fault) => DoctorFinding::Failure(format!("{fault}: each node counts on its own meanwhile")),
+    }
+}
+
 fn check_mail(settings: &ServerSettings) -> DoctorFinding {
     let Some(mail) = &settings.mail else {
         return match settings.mode {
@@ -228,6 +250,9 @@ fn check_backups(settings: &ServerSettings) -> DoctorFinding {
         Err(exit) => return DoctorFinding::Failure(exit.message().to_owned()),
     };
     let location = &schedule.location;
+    if let Err(exit) = instance::block_on(location.check_writable()) {
+        return DoctorFinding::Failure(exit.message().to_owned());
+    }
     match instance::block_on(async { Ok::<_, Fault>(schedule.newest_backup_time().await) }) {
         Err(fault) => DoctorFinding::Failure(fault.to_string()),
         Ok(Err(exit)) => DoctorFinding::Failure(exit.message().to_owned()),

@@ -29,6 +29,7 @@ mod counters;
 mod data_transfer;
 mod database_limits;
 mod database_outage;
+mod doctor;
 mod documents;
 mod durability;
 mod emails;

@@ -28,6 +28,11 @@ const SHARDS: usize = 64;
 const MAX_WINDOWS: usize = 3;
 const QUARTER_HOUR_SECONDS: u32 = 900;
 
+/// Whether the Valkey or Redis server at the URL accepts connections.
+pub async fn check_shared_server(url: &Secret) -> Result<(), Fault> {
+    RedisWindows::new(url)?.connect().await.map(drop)
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RateLimitSubject {
     /// App-only calls, by app id.

@@ -97,7 +97,7 @@ impl RedisWindows {
         answer.map_err(|error| Fault::from_cause("the store of rate limits", error).into_transient().into())
     }
 
-    async fn connect(&self) -> Result<MultiplexedConnection, Error> {
+    pub(super) async fn connect(&self) -> Result<MultiplexedConnection, Fault> {
         let mut connection = self.connection.lock().await;
         if let Some(connection) = &*connection {
             return Ok(connection.clone());
