@@ -233,6 +233,15 @@ fn database_is_inspected_without_a_server() {
 }
 
 #[test]
+fn unreachable_postgres_is_named_without_its_password() {
+    let url = "postgres://me:canary@127.0.0.1:9/people";
+    let ran = locum(&["migrate", "status", "--db", url]);
+    ran.assert_exit_code(1);
+    assert!(ran.stderr.contains("connecting to PostgreSQL at 127.0.0.1:9 (database people)"), "{ran:?}");
+    assert!(!ran.stderr.contains("canary"), "{ran:?}");
+}
+
+#[test]
 fn fsck_finds_a_wrong_counter() {
     let mut server = TestServer::start(&[]);
     let id = server.env_value("USER_ID").to_owned();

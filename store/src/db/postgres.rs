@@ -142,7 +142,7 @@ impl PostgresConnection {
     /// Fails if nobody waits for the statement any more.
     fn time_limit(&self) -> Result<Duration, Fault> {
         if self.client.is_closed() {
-            return Err(Fault::new("the connection to PostgreSQL is lost").into_transient());
+            return Err(Fault::new(format!("the connection to PostgreSQL at {} is lost", self.target)).into_transient());
         }
         let limit = match &self.control {
             Some(control) => control.remaining_time(),

@@ -35,7 +35,7 @@ const CACHE_KIB: u32 = 16 * 1024;
 const WRITER_CACHE_KIB: u32 = 64 * 1024;
 
 fn open_connection(path: &Path, cache_kib: u32) -> Result<Connection, Fault> {
-    let mut conn = Connection::open(path).map_err(Fault::context("opening the database file"))?;
+    let mut conn = Connection::open(path).map_err(|error| file_fault(path, error))?;
     let limited = conn.progress_handler(PROGRESS_STEPS, Some(query_limits::must_interrupt));
     limited.map_err(Fault::context("limiting the time of queries"))?;
     // Without it every cached statement with a join or a range is planned anew at each run.
@@ -48,8 +48,26 @@ fn open_connection(path: &Path, cache_kib: u32) -> Result<Connection, Fault> {
          PRAGMA mmap_size = 0; PRAGMA cache_size = -{cache_kib}; PRAGMA temp_store = MEMORY;
          PRAGMA trusted_schema = OFF;"
     ))
-    .map_err(Fault::context("setting up the database file"))?;
+    .map_err(|error| file_fault(path, error))?;
     Ok(conn)
+}
+
+/// Names the file, what is wrong with it, and what to do.
+fn file_fault(path: &Path, error: rusqlite::Error) -> Fault {
+    let problem = describe_file_problem(&error).unwrap_or("cannot be opened");
+    Fault::from_cause(format!("the database file {} {problem}", path.display()), error)
+}
+
+fn describe_file_problem(error: &rusqlite::Error) -> Option<&'static str> {
+    match error.sqlite_error_code()? {
+        ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen => {
+            Some("cannot be written: make it and its directory writable for the user that runs locum")
+        }
+        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => {
+            Some("is damaged or no SQLite database: restore a backup with `locum restore`")
+        }
+        _ => None,
+    }
 }
 
 pub(crate) fn for_each_row(
@@ -59,9 +77,9 @@ pub(crate) fn for_each_row(
     mut read: impl FnMut(&mut RowCells<'_, '_, '_>) -> Result<bool, Fault>,
 ) -> Result<(), Fault> {
     let mut budget = RowBudget::start_statement();
-    let mut statement = conn.prepare_cached(sql).map_err(|error| statement_fault(sql, error))?;
-    let mut rows = statement.query(params_from_iter(args)).map_err(|error| statement_fault(sql, error))?;
-    while let Some(row) = rows.next().map_err(|error| statement_fault(sql, error))? {
+    let mut statement = conn.prepare_cached(sql).map_err(|error| statement_fault(conn, sql, error))?;
+    let mut rows = statement.query(params_from_iter(args)).map_err(|error| statement_fault(conn, sql, error))?;
+    while let Some(row) = rows.next().map_err(|error| statement_fault(conn, sql, error))? {
         budget.count_rows(1, sql)?;
         if !read(&mut RowCells::new(&SqlRow::Sqlite(row)))? {
             break;
@@ -78,11 +96,11 @@ pub(crate) fn for_each_key(
     read: &mut dyn FnMut(&mut RowCells<'_, '_, '_>) -> Result<bool, Fault>,
 ) -> Result<(), Fault> {
     let mut budget = RowBudget::start_statement();
-    let mut statement = conn.prepare_cached(sql).map_err(|error| statement_fault(sql, error))?;
+    let mut statement = conn.prepare_cached(sql).map_err(|error| statement_fault(conn, sql, error))?;
     for key in keys {
         let args = std::iter::once(SqlValue::Int(*key)).chain(more.iter().copied());
-        let mut rows = statement.query(params_from_iter(args)).map_err(|error| statement_fault(sql, error))?;
-        while let Some(row) = rows.next().map_err(|error| statement_fault(sql, error))? {
+        let mut rows = statement.query(params_from_iter(args)).map_err(|error| statement_fault(conn, sql, error))?;
+        while let Some(row) = rows.next().map_err(|error| statement_fault(conn, sql, error))? {
             budget.count_rows(1, sql)?;
             if !read(&mut RowCells::new(&SqlRow::Sqlite(row)))? {
                 return Ok(());
@@ -94,15 +112,19 @@ pub(crate) fn for_each_key(
 
 pub(crate) fn exec(conn: &Connection, sql: &str, args: &[SqlValue<'_>]) -> Result<u64, Fault> {
     RowBudget::start_statement();
-    let mut statement = conn.prepare_cached(sql).map_err(|error| statement_fault(sql, error))?;
-    let changed = statement.execute(params_from_iter(args)).map_err(|error| statement_fault(sql, error))?;
+    let mut statement = conn.prepare_cached(sql).map_err(|error| statement_fault(conn, sql, error))?;
+    let changed = statement.execute(params_from_iter(args)).map_err(|error| statement_fault(conn, sql, error))?;
     Ok(u64::try_from(changed).unwrap_or(u64::MAX))
 }
 
-fn statement_fault(sql: &str, error: rusqlite::Error) -> Fault {
+fn statement_fault(conn: &Connection, sql: &str, error: rusqlite::Error) -> Fault {
     let transient = [ErrorCode::DiskFull, ErrorCode::SystemIoFailure, ErrorCode::OperationInterrupted];
     let is_transient = error.sqlite_error_code().is_some_and(|code| transient.contains(&code));
-    let fault = Fault::from_cause(format!("running {sql:?}"), error);
+    let doing = format!("running {sql:?}");
+    let fault = match conn.path().filter(|_| describe_file_problem(&error).is_some()) {
+        Some(path) => Fault::from_cause(doing, file_fault(Path::new(path), error)),
+        None => Fault::from_cause(doing, error),
+    };
     if is_transient { fault.into_transient() } else { fault }
 }
 
@@ -408,10 +430,33 @@ impl migrate::MigrationTarget for SqliteMigrator {
 
 #[cfg(test)]
 mod tests {
-    use rusqlite::StatementStatus;
+    use std::path::Path;
+
+    use rusqlite::{Connection, OpenFlags, StatementStatus};
     use tempfile::TempDir;
 
-    use super::{STATEMENT_CACHE_SIZE, exec, open_connection};
+    use super::{CACHE_KIB, STATEMENT_CACHE_SIZE, exec, file_fault, open_connection};
+
+    #[test]
+    fn unusable_file_is_named_with_what_to_do() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("locum.db");
+        let opened = |path: &Path| open_connection(path, CACHE_KIB).map(drop).map_err(|fault| fault.to_string());
+        opened(&path).unwrap();
+        let conn = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+        let fault = exec(&conn, "CREATE TABLE a (b)", &[]).unwrap_err().to_string();
+        let named = path.display();
+        let expected = format!("the database file {named} cannot be written: make it and its directory writable");
+        assert!(fault.contains(&expected), "{fault}");
+
+        std::fs::write(&path, "no database, and longer than the header of one ".repeat(10)).unwrap();
+        let fault = opened(&path).unwrap_err();
+        let expected = format!("the database file {named} is damaged or no SQLite database: restore a backup");
+        assert!(fault.starts_with(&expected), "{fault}");
+
+        let other = file_fault(&path, rusqlite::Error::InvalidQuery).to_string();
+        assert!(other.starts_with(&format!("the database file {named} cannot be opened: ")), "{other}");
+    }
 
     #[test]
     fn statement_that_was_not_used_for_long_is_closed() {

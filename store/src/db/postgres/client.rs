@@ -32,7 +32,7 @@ impl PostgresClient {
         let connected = runtime.block_on(async { timeout(limit, target.connect(order, &PlainDriver)).await });
         let connected = connected.unwrap_or_else(|_| {
             let seconds = limit.as_secs_f64();
-            Err(Fault::new(format!("PostgreSQL did not answer within {seconds:.1} s")).into_transient())
+            Err(Fault::new(format!("PostgreSQL at {target} did not answer within {seconds:.1} s")).into_transient())
         });
         match connected {
             Ok(client) => Ok(Self { client: Arc::new(client), runtime, round_trips: 0, has_timed_out: false }),

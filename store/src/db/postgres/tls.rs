@@ -3,10 +3,10 @@
 #[cfg(test)]
 mod tests;
 
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use std::{fmt, io};
 
 use base::{Fault, percent};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -28,6 +28,8 @@ use super::server_checks::KnownServer;
 const SYSTEM_ROOTS: &str = "system";
 /// What clients call the protocol inside TLS, as PostgreSQL 17 wants it for `sslnegotiation=direct`.
 const ALPN_PROTOCOL: &[u8] = b"postgresql";
+
+const DEFAULT_PORT: u16 = 5432;
 
 /// How long sent bytes may stay without acknowledgement.
 const TCP_USER_TIMEOUT: Duration = Duration::from_secs(5);
@@ -86,6 +88,23 @@ pub(crate) struct ConnectionTarget {
     roots: Option<Arc<RootCertStore>>,
     /// None where any server will do.
     pub(super) known_server: Option<KnownServer>,
+}
+
+/// Hosts, ports and the database; never the password.
+impl fmt::Display for ConnectionTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ports = self.config.get_ports();
+        for (number, host) in self.config.get_hosts().iter().enumerate() {
+            let port = ports.get(number).or(ports.first()).unwrap_or(&DEFAULT_PORT);
+            let separator = if number == 0 { "" } else { ", " };
+            match host {
+                Host::Tcp(name) => write!(f, "{separator}{name}:{port}")?,
+                Host::Unix(folder) => write!(f, "{separator}{}:{port}", folder.display())?,
+            }
+        }
+        let database = self.config.get_dbname().or(self.config.get_user()).unwrap_or_default();
+        write!(f, " (database {database})")
+    }
 }
 
 impl ConnectionTarget {
@@ -150,8 +169,11 @@ impl ConnectionTarget {
                 }
             }
         }
-        let connecting = "connecting to PostgreSQL";
-        let fault = first_error.map_or_else(|| Fault::new(connecting), |error| Fault::from_cause(connecting, error));
+        let connecting = format!("connecting to PostgreSQL at {self}");
+        let fault = match first_error {
+            Some(error) => Fault::from_cause(connecting, error),
+            None => Fault::new(connecting),
+        };
         Err(fault.into_transient())
     }
 
@@ -283,7 +305,7 @@ fn system_roots() -> Result<RootCertStore, Fault> {
 }
 
 fn roots_from_file(path: &Path) -> Result<RootCertStore, Fault> {
-    let fault = |error: &dyn std::fmt::Display| Fault::new(format!("sslrootcert {}: {error}", path.display()));
+    let fault = |error: &dyn fmt::Display| Fault::new(format!("sslrootcert {}: {error}", path.display()));
     let found = rustls_native_certs::load_certs_from_paths(Some(path), None);
     if let Some(error) = found.errors.first() {
         return Err(fault(error));
