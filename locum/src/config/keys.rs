@@ -8,8 +8,8 @@ use super::key::{ConfigKey, config_keys};
 use super::text::from_text;
 use super::types::{
     AddressBlocks, ByteSize, ConfigType, CountedVideos, DatabaseUrl, EmailAddress, ExchangeRates, FfmpegSetting,
-    HostName, HttpsUrl, LogFilter, LogFormat, Origin, PlainPkce, RateLimits, RedisUrl, RegistrationName, RoleName,
-    SecretText, TimeSpan, VocabularyName, WorldDate, WorldName,
+    HostName, HttpsUrl, LogFilter, LogFormat, Origin, PlainPkce, PositiveTimeSpan, RateLimits, RedisUrl,
+    RegistrationName, RoleName, SecretText, TimeSpan, VocabularyName, WorldDate, WorldName,
 };
 
 const MAX_COUNT: u64 = 1_000_000;
@@ -66,12 +66,12 @@ config_keys! {
         /// The maximum number of open connections per IP address, and of requests that trusted proxies forward for it.
         max_connections_per_ip: usize [1..=MAX_COUNT] = Literal("256");
         /// The time limit for receiving a request's header.
-        header_timeout: TimeSpan = Literal("10s");
+        header_timeout: PositiveTimeSpan = Literal("10s");
         /// The maximum pause while receiving a request's body, and the time after which it must arrive with 512 bytes a
         /// second on average.
-        body_timeout: TimeSpan = Literal("30s");
+        body_timeout: PositiveTimeSpan = Literal("30s");
         /// How long an idle connection is kept open.
-        idle_timeout: TimeSpan = Literal("75s");
+        idle_timeout: PositiveTimeSpan = Literal("75s");
         /// How long shutdown waits for requests in progress.
         shutdown_grace: TimeSpan = Literal("20s");
     }
@@ -112,10 +112,10 @@ config_keys! {
         /// twice as many for requests that write.
         connections: usize [1..=512] = Literal("4");
         /// The time limit of each query that a request makes; beyond it, the request fails with status 503.
-        query_timeout: TimeSpan = Literal("10s");
+        query_timeout: PositiveTimeSpan = Literal("10s");
         /// On PostgreSQL, the time limit of each transaction of a request, including the wait for a connection; beyond
         /// it, the request fails with status 503.
-        transaction_timeout: TimeSpan = Literal("5s");
+        transaction_timeout: PositiveTimeSpan = Literal("5s");
         /// Applies pending migrations at startup.
         migrate_on_start: bool = Literal("true");
         /// How long event log entries are kept after all consumers have read them; on PostgreSQL, up to a day longer.
@@ -150,13 +150,13 @@ config_keys! {
         /// (`locum invite`), or nobody. `locum site set registrations` overrides it.
         registration: RegistrationName = Literal("open"), Literal("closed");
         /// How long a browser session lasts after its last request.
-        session_ttl: TimeSpan = Literal("30d");
+        session_ttl: PositiveTimeSpan = Literal("30d");
         /// Whether users and developers are warned when an app uses the `plain` PKCE method.
         pkce_plain: PlainPkce = Literal("allow"), Literal("warn");
         /// The allowed clock skew of OAuth 1.0a timestamps.
-        oauth1_timestamp_skew: TimeSpan = Literal("300s");
+        oauth1_timestamp_skew: PositiveTimeSpan = Literal("300s");
         /// The lifetime of a user's OAuth 2.0 access token.
-        oauth2_access_ttl: TimeSpan = Literal("2h");
+        oauth2_access_ttl: PositiveTimeSpan = Literal("2h");
         /// For how long a used refresh token returns the same tokens again to its app, in case the answer was lost; its
         /// later use, or use after those tokens were refreshed, revokes all tokens of the authorization.
         refresh_grace: TimeSpan = Literal("30s");
@@ -175,17 +175,17 @@ config_keys! {
         /// Unread data per stream connection before it is closed as too slow.
         stream_buffer: ByteSize = Literal("256KiB");
         /// The keep-alive interval of streams; clients reconnect after 20 seconds of silence.
-        stream_keep_alive: TimeSpan = Literal("15s");
+        stream_keep_alive: PositiveTimeSpan = Literal("15s");
     }
     webhooks: WebhooksSection {
         /// The response timeout of webhook receivers.
-        timeout: TimeSpan = Literal("10s");
+        timeout: PositiveTimeSpan = Literal("10s");
         /// The delays after failed attempts; after the last one, the delivery is abandoned.
         retry: Vec<TimeSpan> = Literal("5s,5m,30m,2h,5h,10h,10h");
         /// How long deliveries may fail before a webhook is disabled.
         disable_after: TimeSpan = Literal("28h");
         /// The interval between challenge (CRC) requests to valid webhooks.
-        crc_interval: TimeSpan = Literal("24h");
+        crc_interval: PositiveTimeSpan = Literal("24h");
         /// How long deliveries are kept for inspection and replay; on PostgreSQL, up to a day longer.
         retention: TimeSpan = Literal("5d");
         /// Private address ranges that webhooks may target; link-local addresses, such as metadata services, are never
@@ -251,7 +251,7 @@ config_keys! {
         /// found on PATH, if any. It needs libx264.
         ffmpeg: FfmpegSetting = Literal("auto");
         /// The time limit of each run of ffmpeg; a file that takes longer keeps only its original.
-        ffmpeg_timeout: TimeSpan = Literal("5m");
+        ffmpeg_timeout: PositiveTimeSpan = Literal("5m");
         /// Allows production to use plain http for S3.
         danger_plain_s3: bool = Absent("false"), Literal("false");
     }

@@ -76,6 +76,7 @@ name_types! {
     usize = "number",
     i64 = "number",
     TimeSpan = "duration (`500ms`, `10s`, `2h`)"; "list of durations",
+    PositiveTimeSpan = "duration above 0 (`500ms`, `10s`, `2h`)",
     AddressBlocks = "list of CIDR blocks (`10.1.0.0/16`), or `all`",
     ByteSize = "bytes (`64KiB`, `1MiB`)",
     FfmpegSetting = "`auto`, `off` or a path",
@@ -121,6 +122,7 @@ parsed_types! {
     WorldDate(WorldDay) = |text: String| parse_world_date(&text);
     LogFilter(String) = |text: String| is_log_filter(&text).then_some(text);
     TimeSpan(Duration) = |text: String| parse_duration(&text);
+    PositiveTimeSpan(Duration) = |text: String| parse_duration(&text).filter(|span| !span.is_zero());
     ByteSize(usize) = |text: String| parse_byte_size(&text);
     RateLimits(RateLimitMode) = |text: String| parse_rate_limits(&text);
 }
@@ -158,8 +160,18 @@ impl WorldDate {
 
 impl TimeSpan {
     pub(crate) fn as_ms(&self) -> i64 {
-        i64::try_from(self.0.as_millis()).unwrap_or(i64::MAX)
+        duration_ms(self.0)
     }
+}
+
+impl PositiveTimeSpan {
+    pub(crate) fn as_ms(&self) -> i64 {
+        duration_ms(self.0)
+    }
+}
+
+fn duration_ms(span: Duration) -> i64 {
+    i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// Defines enums whose words are the names of their variants in lower case.

@@ -157,3 +157,31 @@ fn root_is_refused_in_the_data_directory_of_another_user() {
     ran.assert_exit_code(1);
     assert!(ran.stderr.contains("belongs to the user with the id 12345: run this command as that user"), "{ran:?}");
 }
+
+#[test]
+fn duration_of_zero_is_refused_where_it_would_stop_or_spin_the_server() {
+    let folder = tempfile::tempdir().unwrap();
+    for key in [
+        "listen.header_timeout",
+        "listen.body_timeout",
+        "listen.idle_timeout",
+        "db.query_timeout",
+        "db.transaction_timeout",
+        "auth.session_ttl",
+        "auth.oauth1_timestamp_skew",
+        "auth.oauth2_access_ttl",
+        "limits.stream_keep_alive",
+        "webhooks.timeout",
+        "webhooks.crc_interval",
+        "media.ffmpeg_timeout",
+    ] {
+        let check = |value: &str| run_command(folder.path(), &["conf", "check", "--set", &format!("{key}={value}")]);
+        let ran = check("0s");
+        ran.assert_exit_code(2);
+        assert!(ran.stderr.contains(key) && ran.stderr.contains("duration above 0"), "{ran:?}");
+        check("1ms").assert_success();
+    }
+    for key in ["listen.shutdown_grace", "auth.refresh_grace", "search.snapshot_interval"] {
+        run_command(folder.path(), &["conf", "check", "--set", &format!("{key}=0s")]).assert_success();
+    }
+}
