@@ -21,12 +21,18 @@ pub fn has_owner(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     Ok(user_roles::count_owners(tx)? > 0)
 }
 
-/// Creates a link that works once, for 30 minutes; earlier ones no longer work. Refused if there is an owner.
+/// Creates a link that works for 30 minutes, until there is an owner. Earlier ones go on working: nodes that start at the
+/// same time each print one. Refused if there is an owner.
 pub fn create_setup_link(tx: &mut Tx<'_>, site: &EmailSite) -> Result<String, Error> {
     require_no_owner(tx)?;
-    store::emails::expire_links(tx, NOBODY, SETUP)?;
     let secret = create_link(tx, SETUP, NOBODY, "", TTL_MS)?;
     Ok(site.build_link(SETUP_PATH, &secret))
+}
+
+/// Like [`create_setup_link`], but earlier links no longer work.
+pub fn replace_setup_links(tx: &mut Tx<'_>, site: &EmailSite) -> Result<String, Error> {
+    store::emails::expire_links(tx, NOBODY, SETUP)?;
+    create_setup_link(tx, site)
 }
 
 /// Does not use the link up.

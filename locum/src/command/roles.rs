@@ -54,7 +54,7 @@ pub(super) async fn execute(instance: &Instance, command: RoleCommand) -> Result
         RoleCommand::List => instance.store.read(list_roles).await,
         RoleCommand::Setup => {
             let site = invite::email_site(instance).await?;
-            let work = move |tx: &mut Tx<'_>| first_owner::create_setup_link(tx, &site);
+            let work = move |tx: &mut Tx<'_>| first_owner::replace_setup_links(tx, &site);
             Ok(json!({ "link": instance.store.write(work).await? }))
         }
     }

@@ -36,7 +36,6 @@ fn operator_of_a_new_network_registers_by_the_printed_link() {
     server.restart();
     let path = printed_path(&server);
     let mut browser = Browser::new(&server);
-    assert!(browser.get(old).assert_page(403).contains("no longer works"), "a start ends earlier links");
     let page = browser.get(&path);
     assert!(page.assert_page(200).contains("It becomes the owner of this site"));
     let fields = [("name", "Ada"), ("username", "ada"), ("email", "ada@harbour.example"), ("password", PASSWORD)];
@@ -44,13 +43,15 @@ fn operator_of_a_new_network_registers_by_the_printed_link() {
         browser.submit(&page, "/setup", &[("password", "short"), ("username", "ada"), ("email", "a@b.example")]);
     assert!(short.assert_page(400).contains("at least 8 characters"));
     let mut second = Browser::new(&server);
-    let second_page = second.get(&path);
+    let second_page = second.get(&old);
     let done = browser.submit(&short, "/setup", &fields);
     assert_eq!((done.status, done.header("location")), (303, "/admin/site"), "{}", done.text());
     browser.get("/admin/site").assert_page(200);
     assert_eq!(owners(&server), ["\"ada\" \"owner\""]);
     assert_eq!(second.submit(&second_page, "/setup", &[("username", "eve")]).status, 404);
-    second.get(&path).assert_page(404);
+    for path in [&old, &path] {
+        second.get(path).assert_page(404);
+    }
     let refused = server.run_cli(&["role", "setup"]);
     assert!(refused.stderr.contains("has an owner"), "{refused:?}");
     let kinds = server.run_cli(&["audit", "list"]).json();
@@ -94,13 +95,28 @@ fn signed_in_person_becomes_the_first_owner_once() {
 }
 
 #[test]
-fn only_the_link_of_the_last_node_works() {
+fn new_link_of_the_operator_ends_earlier_ones() {
+    let server = TestServer::start_network(&[]);
+    let new = new_path(&server);
+    let mut browser = Browser::new(&server);
+    assert!(browser.get(printed_path(&server)).assert_page(403).contains("no longer works"));
+    browser.get(new).assert_page(200);
+}
+
+#[test]
+fn links_of_all_nodes_work_until_there_is_an_owner() {
     if suite_engine() != DatabaseEngine::Postgres {
         return;
     }
     let server = TestServer::start_network(&[]);
     let other = server.start_another_node(2);
+    let paths = [printed_path(&server), printed_path(&other)];
     let mut browser = Browser::new(&server);
-    browser.get(printed_path(&server)).assert_page(403);
-    browser.get(printed_path(&other)).assert_page(200);
+    let pages = paths.each_ref().map(|path| browser.get(path));
+    for page in &pages {
+        page.assert_page(200);
+    }
+    let fields = [("name", "Ada"), ("username", "ada"), ("email", "ada@harbour.example"), ("password", PASSWORD)];
+    assert_eq!(browser.submit(&pages[0], "/setup", &fields).status, 303);
+    browser.get(&paths[1]).assert_page(404);
 }
