@@ -100,7 +100,7 @@ impl LinkFetcher {
                 Ok(None) if position.cursor.is_none() => LEASE_INTERVAL,
                 Ok(None) => FALLBACK_INTERVAL,
                 Err(error) => {
-                    tracing::warn!(?error, "failed to read links of new posts; will retry");
+                    tracing::warn!(%error, "failed to read links of new posts; will retry");
                     LEASE_INTERVAL
                 }
             };
@@ -155,7 +155,7 @@ impl LinkFetcher {
         });
         let stored = self.store.write(move |tx| link_facts::record_fetched(tx, &page)).await;
         if let Err(error) = stored {
-            tracing::warn!(?error, "failed to store what a page says");
+            tracing::warn!(%error, "failed to store what a page says");
         }
         link.host
     }

@@ -87,7 +87,7 @@ impl NewPostCounter {
             Ok(count) => Some(count),
             Err(Error::Refused(_)) => None,
             Err(error) => {
-                tracing::warn!(?error, "failed to count new posts of a home timeline; the page connects anew");
+                tracing::warn!(%error, "failed to count new posts of a home timeline; the page connects anew");
                 None
             }
         }

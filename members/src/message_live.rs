@@ -59,7 +59,7 @@ impl LiveSource for NewMessageSource {
             }
             Err(Error::Refused(_)) => LiveUpdate::End,
             Err(error) => {
-                tracing::warn!(?error, "failed to look for new messages of a conversation; the page connects anew");
+                tracing::warn!(%error, "failed to look for new messages of a conversation; the page connects anew");
                 LiveUpdate::End
             }
         }

@@ -168,7 +168,7 @@ impl Authenticator {
         let mut reader = CredentialChangeReader::default();
         while self.store.is_shared() {
             let has_more = reader.apply_changes(&self.store).await.unwrap_or_else(|error| {
-                tracing::warn!(?error, "failed to read credential changes of other nodes; will retry");
+                tracing::warn!(%error, "failed to read credential changes of other nodes; will retry");
                 false
             });
             if !has_more {

@@ -95,7 +95,7 @@ impl EmailSite {
         loop {
             let site = self.clone();
             if let Err(error) = store.read(move |tx| Ok::<_, Error>(site.load_name(tx)?)).await {
-                tracing::warn!(?error, "failed to load the name of the site; will retry");
+                tracing::warn!(%error, "failed to load the name of the site; will retry");
             }
             store.pause_background_work(NAME_MAX_AGE).await;
         }
@@ -149,7 +149,7 @@ pub async fn run_sender(store: Arc<Store>, mailer: Arc<dyn Mailer>) {
         match send_due_emails(&store, &mailer, store.context().clock.now()).await {
             Ok(_) => {}
             Err(Error::Failed(fault)) => tracing::error!(%fault, "failed to send emails; will retry"),
-            Err(Error::Refused(refusal)) => tracing::error!(?refusal, "failed to send emails; will retry"),
+            Err(Error::Refused(refusal)) => tracing::error!(%refusal, "failed to send emails; will retry"),
         }
         store.pause_background_work(POLL_INTERVAL).await;
     }

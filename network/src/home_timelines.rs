@@ -169,7 +169,7 @@ impl HomeTimelines {
         let mut events = store.subscribe_events();
         loop {
             if let Err(error) = self.read_log(store).await {
-                tracing::warn!(?error, "failed to read new posts for home timelines; will retry");
+                tracing::warn!(%error, "failed to read new posts for home timelines; will retry");
                 tokio::time::sleep(RETRY_DELAY).await;
                 continue;
             }

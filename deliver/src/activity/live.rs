@@ -103,7 +103,7 @@ pub fn replay_activity(
                 Some((lines, None))
             }
             Err(error) => {
-                tracing::error!(?error, "failed to replay an activity stream");
+                tracing::error!(%error, "failed to replay an activity stream");
                 replay.session.end(DisconnectReason::Failed);
                 None
             }

@@ -280,7 +280,7 @@ impl Hub {
         let first = self.0.first_session_id;
         let reset = move |tx: &mut Tx<'_>| Ok(rules::reset_node_connections(tx, node, first)?);
         if let Err(error) = self.0.store.write(reset).await {
-            tracing::warn!(?error, "failed to remove connections of an earlier run");
+            tracing::warn!(%error, "failed to remove connections of an earlier run");
         }
         let mut last_heartbeat = base::clock::monotonic_now();
         loop {
@@ -290,7 +290,7 @@ impl Hub {
                 () = sleep(delay) => {}
             }
             if let Err(error) = self.record_ended().await {
-                tracing::warn!(?error, "failed to record ended connections; will retry");
+                tracing::warn!(%error, "failed to record ended connections; will retry");
             }
             let (before, current) = (node, self.0.store.context().node.incarnation());
             if before != current || last_heartbeat.elapsed() >= HEARTBEAT_INTERVAL {
@@ -309,7 +309,7 @@ impl Hub {
         let heartbeat = move |tx: &mut Tx<'_>| Ok(rules::record_heartbeat(tx, before, node, now)?);
         let recorded = self.0.store.write(heartbeat).await;
         if let Err(error) = &recorded {
-            tracing::warn!(?error, "failed to send the heartbeat of connections");
+            tracing::warn!(%error, "failed to send the heartbeat of connections");
         }
         if !self.0.ended_sessions.lock().is_empty() {
             self.0.ended_signal.notify_one();

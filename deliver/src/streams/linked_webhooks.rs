@@ -56,7 +56,7 @@ impl PostStreams {
                 Ok(true) => continue,
                 Ok(false) => FALLBACK_INTERVAL,
                 Err(error) => {
-                    tracing::warn!(?error, "failed to enqueue posts for linked webhooks; will retry");
+                    tracing::warn!(%error, "failed to enqueue posts for linked webhooks; will retry");
                     Duration::from_secs(1)
                 }
             };

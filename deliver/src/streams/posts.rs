@@ -129,7 +129,7 @@ impl PostStreams {
                 Ok(true) => continue,
                 Ok(false) => FALLBACK_INTERVAL,
                 Err(error) => {
-                    tracing::warn!(?error, "failed to read the event log for streams; will retry");
+                    tracing::warn!(%error, "failed to read the event log for streams; will retry");
                     RETRY_INTERVAL
                 }
             };
@@ -157,7 +157,7 @@ impl PostStreams {
         let shared = Arc::clone(&self.0);
         let train = move |tx: &mut Tx<'_>| Ok(shared.state.lock().rule_index.learn_stored_posts(tx)?);
         if let Err(error) = self.0.store.read(train).await {
-            tracing::warn!(?error, "failed to train the rule index from stored posts");
+            tracing::warn!(%error, "failed to train the rule index from stored posts");
         }
     }
 

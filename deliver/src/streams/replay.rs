@@ -74,7 +74,7 @@ async fn next_batch(replay: Option<PostReplay>) -> Option<(Vec<Bytes>, Option<Po
             Some((lines, None))
         }
         Err(error) => {
-            tracing::error!(?error, "failed to replay a post stream");
+            tracing::error!(%error, "failed to replay a post stream");
             replay.session.end(DisconnectReason::Failed);
             None
         }

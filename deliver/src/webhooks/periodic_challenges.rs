@@ -26,7 +26,7 @@ pub(super) async fn run(store: &Store, settings: &WebhookSettings, client: &Webh
     loop {
         store.pause_background_work(POLL_INTERVAL).await;
         if let Err(error) = challenge_due(store, settings, client).await {
-            tracing::warn!(?error, "failed to challenge webhooks; will retry");
+            tracing::warn!(%error, "failed to challenge webhooks; will retry");
         }
     }
 }

@@ -21,7 +21,7 @@ pub(super) async fn run(store: &Store) {
         match advance_all(store).await {
             Ok(true) => continue,
             Ok(false) => {}
-            Err(error) => tracing::warn!(?error, "failed to advance webhook replays; will retry"),
+            Err(error) => tracing::warn!(%error, "failed to advance webhook replays; will retry"),
         }
         store.pause_background_work(POLL_INTERVAL).await;
     }

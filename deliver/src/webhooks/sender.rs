@@ -272,7 +272,7 @@ impl SenderState {
         self.recording = None;
         if let Err(error) = result {
             // Unrecorded deliveries would be sent again.
-            tracing::warn!(?error, "failed to record webhook deliveries; will retry");
+            tracing::warn!(%error, "failed to record webhook deliveries; will retry");
             self.outcomes.splice(0..0, outcomes.iter().cloned());
             return;
         }
@@ -301,7 +301,7 @@ impl SenderState {
         let incarnation = self.incarnation;
         let released = self.store.write(move |tx| Ok(webhooks::release_node_leases(tx, incarnation)?));
         if let Err(error) = released.await {
-            tracing::warn!(?error, "failed to release webhook leases");
+            tracing::warn!(%error, "failed to release webhook leases");
         }
     }
 }

@@ -242,7 +242,7 @@ async fn run_traffic(
             }
             Err(error) => {
                 failures += 1;
-                tracing::warn!(?error, "an action of the traffic failed");
+                tracing::warn!(%error, "an action of the traffic failed");
                 if failures >= MAX_FAILURES {
                     progress.lock().end(TrafficState::Failed);
                     return;

@@ -58,7 +58,7 @@ async fn publish_next_post(instance: Instance) -> Result<u64, Error> {
     };
     let publish = move |tx: &mut store::Tx<'_>| ads::publishing::publish_scheduled_post(tx, id);
     if let Err(error) = instance.store.write(publish).await {
-        tracing::warn!(?error, id, "failed to publish a scheduled post; postponed");
+        tracing::warn!(%error, id, "failed to publish a scheduled post; postponed");
         let why = error.to_string();
         let postpone = move |tx: &mut store::Tx<'_>| ads::publishing::retry_or_fail(tx, id, &why);
         instance.store.write(postpone).await?;
@@ -107,7 +107,7 @@ async fn attribute_events(instance: Instance, shutdown: Shutdown) {
             Ok(true) => continue,
             Ok(false) => {}
             Err(error) => {
-                tracing::warn!(?error, "failed to attribute events; will retry");
+                tracing::warn!(%error, "failed to attribute events; will retry");
             }
         }
         tokio::select! {
@@ -147,7 +147,7 @@ async fn run_next_stats_job(instance: Instance) -> Result<u64, Error> {
     let file = match built {
         Ok(file) => Some(file),
         Err(error) => {
-            tracing::error!(?error, id = job.id, "failed to build a statistics file");
+            tracing::error!(%error, id = job.id, "failed to build a statistics file");
             None
         }
     };

@@ -124,7 +124,7 @@ async fn erase_account_part(instance: Instance) -> Result<u64, Error> {
         return Ok(0);
     };
     if let Err(error) = instance.store.write(move |tx| account_deletion::erase_part(tx, user)).await {
-        tracing::error!(?error, %user, "failed to erase a deleted account; postponed");
+        tracing::error!(%error, %user, "failed to erase a deleted account; postponed");
         instance.store.write(move |tx| Ok(account_deletion::postpone(tx, user)?)).await?;
     }
     Ok(1)
@@ -138,7 +138,7 @@ async fn publish_scheduled_post(instance: Instance) -> Result<u64, Error> {
     let explain = |refusal: &Refusal| error_message(refusal).to_owned();
     let publish = move |tx: &mut store::Tx<'_>| unpublished_posts::publish_due(tx, id, explain);
     if let Err(error) = instance.store.write(publish).await {
-        tracing::warn!(?error, id, "failed to publish a scheduled post of a member; postponed");
+        tracing::warn!(%error, id, "failed to publish a scheduled post of a member; postponed");
         instance.store.write(move |tx| unpublished_posts::postpone(tx, id)).await?;
     }
     Ok(1)
@@ -176,7 +176,7 @@ async fn refresh_trends(instance: Instance, shutdown: Shutdown) {
             match news::follow_event_log(&instance).await {
                 Ok(more) => changed |= more,
                 Err(error) => {
-                    tracing::warn!(?error, "failed to count topics; will retry");
+                    tracing::warn!(%error, "failed to count topics; will retry");
                     events.mark_changed();
                 }
             }
@@ -185,7 +185,7 @@ async fn refresh_trends(instance: Instance, shutdown: Shutdown) {
             (ticks, changed) = (0, false);
             let started = clock::monotonic_now();
             if let Err(error) = news::refresh_trends(&instance).await {
-                tracing::warn!(?error, "failed to refresh trends; will retry");
+                tracing::warn!(%error, "failed to refresh trends; will retry");
             }
             let scaled = started.elapsed().saturating_mul(REFRESH_TIME_DIVISOR);
             threshold = scaled.as_secs().clamp(REFRESH_AFTER_TICKS, MAX_TICKS_BETWEEN_REFRESHES);
@@ -216,7 +216,7 @@ pub(super) async fn dispatch_activity(instance: Instance, hub: Hub, config: Acti
         let more = match (queued, sent) {
             (Ok(one), Ok(other)) => one || other,
             (Err(error), _) | (_, Err(error)) => {
-                tracing::warn!(?error, "failed to dispatch activity events; will retry");
+                tracing::warn!(%error, "failed to dispatch activity events; will retry");
                 tokio::time::sleep(TRENDS_INTERVAL).await;
                 true
             }
@@ -270,14 +270,14 @@ async fn run_compliance_batch(instance: Instance) -> Result<u64, Error> {
 pub(super) async fn enforce_retention(instance: Instance, uploads: Option<UploadProcessor>, shutdown: Shutdown) {
     while !shutdown.is_triggered() {
         if let Err(error) = create_partitions(&instance.store, clock::wall_time()).await {
-            tracing::warn!(?error, "failed to create the partitions of the coming days; will retry in a minute");
+            tracing::warn!(%error, "failed to create the partitions of the coming days; will retry in a minute");
         }
         let _early = tokio::time::timeout(RETENTION_INTERVAL, shutdown.wait()).await;
         if shutdown.is_triggered() {
             return;
         }
         if let Err(error) = remove_expired(&instance, uploads.as_ref()).await {
-            tracing::warn!(?error, "failed to delete expired data; will retry in a minute");
+            tracing::warn!(%error, "failed to delete expired data; will retry in a minute");
         }
     }
 }

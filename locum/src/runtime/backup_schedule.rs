@@ -82,7 +82,17 @@ impl BackupSchedule {
         let report = create_backup(instance, &self.location, &options).await?;
         metrics.completed.inc();
         metrics.last_completed.set(clock::wall_time().seconds());
-        tracing::info!(?report, to = %self.location, "made a backup");
+        tracing::info!(
+            backup = report.backup,
+            to = %self.location,
+            database_bytes = report.database_bytes,
+            media_files = report.media_files,
+            media_bytes = report.media_bytes,
+            copied_files = report.copied_files,
+            copied_bytes = report.copied_bytes,
+            removed_backups = report.removed_backups,
+            "made a backup"
+        );
         if report.absent_files > 0 {
             tracing::warn!(files = report.absent_files, "media files that the database names do not exist");
         }
@@ -111,7 +121,7 @@ pub(super) async fn make_scheduled_backups((schedule, instance, metrics): Schedu
             Ok(wait) => wait,
             Err(error) => {
                 metrics.failed.inc();
-                tracing::error!(?error, to = %schedule.location, "a backup failed; will retry in five minutes");
+                tracing::error!(%error, to = %schedule.location, "a backup failed; will retry in five minutes");
                 RETRY_DELAY
             }
         };

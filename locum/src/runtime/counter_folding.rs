@@ -36,7 +36,7 @@ pub(super) async fn fold_counters(instance: Instance, shutdown: Shutdown) {
             Ok(true) => BACKLOG_INTERVAL,
             Ok(false) => FOLD_INTERVAL,
             Err(error) => {
-                tracing::warn!(?error, "failed to add changes to counters; will retry");
+                tracing::warn!(%error, "failed to add changes to counters; will retry");
                 FOLD_INTERVAL
             }
         };

@@ -208,7 +208,7 @@ async fn flush_usage(server: ApiServer, shutdown: Shutdown) {
     loop {
         let _early = tokio::time::timeout(USAGE_FLUSH_INTERVAL, shutdown.wait()).await;
         if let Err(error) = server.flush_usage().await {
-            tracing::warn!(?error, "failed to flush usage; will retry");
+            tracing::warn!(%error, "failed to flush usage; will retry");
         }
         if shutdown.is_triggered() {
             return;
@@ -226,7 +226,7 @@ async fn flush_views_until_shutdown(server: ApiServer, shutdown: Shutdown) {
 
 async fn flush_views(server: &ApiServer) {
     if let Err(error) = server.flush_views().await {
-        tracing::warn!(?error, "failed to store views and playbacks");
+        tracing::warn!(%error, "failed to store views and playbacks");
     }
 }
 
@@ -234,7 +234,7 @@ async fn flush_views(server: &ApiServer) {
 async fn shut_down_streams(server: ApiServer, shutdown: Shutdown) {
     shutdown.wait().await;
     if let Err(error) = server.shut_down_streams().await {
-        tracing::warn!(?error, "failed to record closed streams");
+        tracing::warn!(%error, "failed to record closed streams");
     }
 }
 

@@ -51,7 +51,7 @@ async fn run_job(job: &'static BackgroundJob, instance: Instance, gate: JobGate,
             Ok(0) => {}
             // There may be more.
             Ok(_) => continue,
-            Err(error) => tracing::warn!(?error, job = job.name, "failed to run a background job; will retry"),
+            Err(error) => tracing::warn!(%error, job = job.name, "failed to run a background job; will retry"),
         }
         tokio::select! {
             () = instance.store.pause_background_work(job.interval) => {}

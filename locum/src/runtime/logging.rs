@@ -1,6 +1,6 @@
 //! Logging to stderr.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::io::{IsTerminal, stderr};
 use std::panic::PanicHookInfo;
 
@@ -34,14 +34,22 @@ pub(super) fn start(settings: &ServerSettings) -> Result<(), CommandError> {
 /// Without colours, which cost a tenth of a short request even where they are switched off.
 fn write_field(writer: &mut Writer<'_>, field: &Field, value: &dyn fmt::Debug) -> fmt::Result {
     if field.name() != "message" {
-        return write!(writer, "{field}={value:?}");
+        write!(writer, "{field}=")?;
     }
-    let message = format!("{value:?}");
-    // A message must not look like further entries or move the cursor.
-    if message.chars().any(char::is_control) {
-        write!(writer, "{}", message.escape_debug())
-    } else {
-        writer.write_str(&message)
+    write!(ControlEscaper(writer), "{value:?}")
+}
+
+/// What is logged must not look like further entries or move the cursor.
+struct ControlEscaper<'w, 'a>(&'w mut Writer<'a>);
+
+impl fmt::Write for ControlEscaper<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        if !text.contains(char::is_control) {
+            return self.0.write_str(text);
+        }
+        text.chars().try_for_each(|one| {
+            if one.is_control() { write!(self.0, "{}", one.escape_debug()) } else { self.0.write_char(one) }
+        })
     }
 }
 
@@ -50,4 +58,20 @@ fn log_panic(panic: &PanicHookInfo<'_>) {
     let location = panic.location().map(ToString::to_string);
     let message = panic.payload_as_str().unwrap_or("no message");
     tracing::error!(target: "panic", location, thread = std::thread::current().name(), "{message}");
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use tracing_subscriber::fmt::format::Writer;
+
+    use super::ControlEscaper;
+
+    #[test]
+    fn control_characters_of_a_field_are_escaped() {
+        let mut text = String::new();
+        ControlEscaper(&mut Writer::new(&mut text)).write_str("a\n\u{1b}[2J \"é\"").unwrap();
+        assert_eq!(text, r#"a\n\u{1b}[2J "é""#);
+    }
 }

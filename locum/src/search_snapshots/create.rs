@@ -28,7 +28,7 @@ pub(crate) async fn make_search_snapshots(snapshots: Arc<SearchSnapshots>) {
             Ok(wait) => wait,
             Err(error) => {
                 snapshots.metrics.failed.inc();
-                tracing::warn!(?error, "failed to make a snapshot of the search index; will retry");
+                tracing::warn!(%error, "failed to make a snapshot of the search index; will retry");
                 RETRY_DELAY.min(snapshots.interval)
             }
         };

@@ -19,7 +19,7 @@ impl SearchSnapshots {
     /// index is built from the database then.
     pub(crate) async fn restore_index(&self) {
         if let Err(error) = Box::pin(self.restore_if_needed()).await {
-            tracing::warn!(?error, "failed to look for a snapshot of the search index");
+            tracing::warn!(%error, "failed to look for a snapshot of the search index");
         }
     }
 
@@ -38,7 +38,7 @@ impl SearchSnapshots {
                     return Ok(());
                 }
                 Err(error) => {
-                    tracing::warn!(?error, seq = name.seq, "a snapshot of the search index cannot be used");
+                    tracing::warn!(%error, seq = name.seq, "a snapshot of the search index cannot be used");
                 }
             }
         }

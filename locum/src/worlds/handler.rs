@@ -56,7 +56,7 @@ impl WorldHandler {
         match slot.try_lease() {
             Some(lease) => Ok(lease),
             None => Box::pin(self.worlds.lease(slot)).await.map_err(|error| {
-                tracing::error!(target: "fault", world = slot.name, ?error, "failed to open a world");
+                tracing::error!(target: "fault", world = slot.name, %error, "failed to open a world");
                 refuse(StatusCode::SERVICE_UNAVAILABLE, "this world cannot be opened at the moment\n")
             }),
         }

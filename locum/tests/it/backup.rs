@@ -448,6 +448,29 @@ fn failed_scheduled_backup_is_counted_and_leaves_the_server_ready() {
 }
 
 #[test]
+fn results_of_scheduled_backups_are_fields_and_texts_in_the_json_log() {
+    if suite_engine() == DatabaseEngine::Postgres {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let to = format!("backup.to={}", text(folder.path()));
+    let file = folder.path().join("file");
+    let failing = format!("backup.to={}/folder", text(&file));
+    let entry = |to: &str, words: &str| {
+        let server = TestServer::start(&["--world", "empty", "--log-format", "json", "--set", to]);
+        wait_until(words, || server.stderr().contains(words));
+        let log = server.stderr();
+        serde_json::from_str::<Value>(log.lines().find(|line| line.contains(words)).unwrap()).unwrap()
+    };
+    let made = entry(&to, "made a backup");
+    assert!(made["backup"].is_string() && made["database_bytes"].as_u64() > Some(0), "{made}");
+    fs::write(&file, "").unwrap();
+    let failed = entry(&failing, "a backup failed");
+    let error = failed["error"].as_str().unwrap();
+    assert!(error.contains("Not a directory") && !error.contains('{'), "{failed}");
+}
+
+#[test]
 fn interval_of_zero_between_backups_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let args = ["dev", "--data-dir", "data", "--set", "backup.to=backups", "--set", "backup.every=0s"];

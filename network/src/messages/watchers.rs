@@ -73,7 +73,7 @@ impl MessageWatchers {
         let mut events = store.subscribe_events();
         loop {
             if let Err(error) = self.read_log(store).await {
-                tracing::warn!(?error, "failed to read new messages for open pages; will retry");
+                tracing::warn!(%error, "failed to read new messages for open pages; will retry");
                 tokio::time::sleep(RETRY_DELAY).await;
                 continue;
             }

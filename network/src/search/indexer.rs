@@ -130,7 +130,7 @@ impl PostSearch {
                 Ok(true) => continue,
                 Ok(false) => {}
                 Err(error) => {
-                    tracing::warn!(?error, "failed to update the search index; will retry");
+                    tracing::warn!(%error, "failed to update the search index; will retry");
                     self.roll_back();
                     tokio::time::sleep(COMMIT_CHECK_INTERVAL).await;
                 }

@@ -38,7 +38,7 @@ pub(crate) fn follow(call: RequestContext) -> HandlerFuture {
 async fn record_click(call: &RequestContext, click: LinkClick) -> Option<i64> {
     let recorded: Result<Option<i64>, Error> = call.write(move |tx| Ok(clicks::record_link_click(tx, click)?)).await;
     recorded.unwrap_or_else(|error| {
-        tracing::warn!(?error, "failed to record a click");
+        tracing::warn!(%error, "failed to record a click");
         None
     })
 }

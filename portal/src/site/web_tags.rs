@@ -32,7 +32,7 @@ pub(crate) fn record_event(call: RequestContext) -> HandlerFuture {
         if is_browser(&call.head().headers) && !declines_tracking(&call) {
             let recorded = record(&call).await;
             if let Err(error) = recorded {
-                tracing::warn!(?error, "failed to record an event of a site");
+                tracing::warn!(%error, "failed to record an event of a site");
             }
         }
         let reply = HttpReply::bytes(200, HeaderValue::from_static("image/gif"), IMAGE);

@@ -122,7 +122,7 @@ impl SharedWindows {
     pub(super) fn record_failure(&self, error: &Error) {
         self.local_calls.inc();
         if self.last_failure.lock().replace(monotonic_now()).is_none() {
-            tracing::warn!(?error, "failed to count calls over all nodes; each node counts its own meanwhile");
+            tracing::warn!(%error, "failed to count calls over all nodes; each node counts its own meanwhile");
         }
     }
 
@@ -254,7 +254,7 @@ impl RateLimiter {
                 if calls > 0
                     && let Err(error) = shared.store.give_back(digest, calls).await
                 {
-                    tracing::debug!(?error, "failed to give back leased calls");
+                    tracing::debug!(%error, "failed to give back leased calls");
                 }
             }
         }

@@ -309,7 +309,7 @@ impl ApiServer {
     async fn store_counts(&self) {
         for stored in [self.flush_views().await, self.flush_usage().await] {
             if let Err(error) = stored {
-                tracing::warn!(?error, "failed to store views and usage; will retry");
+                tracing::warn!(%error, "failed to store views and usage; will retry");
             }
         }
     }

@@ -80,7 +80,7 @@ impl UploadProcessor {
                 () = shutdown.wait() => return,
             };
             let more = outcome.unwrap_or_else(|error| {
-                tracing::warn!(?error, "failed to process an upload; will retry");
+                tracing::warn!(%error, "failed to process an upload; will retry");
                 false
             });
             if !more {
@@ -122,10 +122,10 @@ impl UploadProcessor {
             Ok(())
         });
         if let Err(error) = released.await {
-            tracing::warn!(?error, "failed to release unfinished uploads; they wait for their leases to expire");
+            tracing::warn!(%error, "failed to release unfinished uploads; they wait for their leases to expire");
         }
         if let Err(error) = self.remove_expired().await {
-            tracing::warn!(?error, "failed to remove expired uploads; will retry");
+            tracing::warn!(%error, "failed to remove expired uploads; will retry");
         }
     }
 }

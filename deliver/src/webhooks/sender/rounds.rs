@@ -47,7 +47,7 @@ impl SenderState {
         }
         self.last_round = now;
         if let Err(error) = self.try_round(scan).await {
-            tracing::warn!(?error, "failed to process webhook deliveries; will retry");
+            tracing::warn!(%error, "failed to process webhook deliveries; will retry");
             self.earliest_scan = now + SCAN_INTERVAL;
             self.next_scan = self.next_scan.max(self.earliest_scan);
             self.ready.clear();

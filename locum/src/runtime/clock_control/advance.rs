@@ -253,7 +253,7 @@ impl<'f> ClockAdvance<'f> {
     }
 
     fn note_failure(&mut self, name: &'static str, error: &Error) {
-        tracing::warn!(?error, job = name, "failed while the clock was moved");
+        tracing::warn!(%error, job = name, "failed while the clock was moved");
         self.note(format!("{name} failed; the log says why"));
     }
 
