@@ -33,10 +33,14 @@ pub(super) fn start(settings: &ServerSettings) -> Result<(), CommandError> {
 
 /// Without colours, which cost a tenth of a short request even where they are switched off.
 fn write_field(writer: &mut Writer<'_>, field: &Field, value: &dyn fmt::Debug) -> fmt::Result {
-    if field.name() != "message" {
-        write!(writer, "{field}=")?;
+    match field.name().as_bytes() {
+        b"message" => write!(ControlEscaper(writer), "{value:?}"),
+        // By Display, of what may come from outside. Others are not looked through, for every request is logged.
+        b"error" | b"fault" | b"failure" | b"problems" | b"refusal" | b"rejection" => {
+            write!(ControlEscaper(writer), "{field}={value:?}")
+        }
+        _ => write!(writer, "{field}={value:?}"),
     }
-    write!(ControlEscaper(writer), "{value:?}")
 }
 
 /// What is logged must not look like further entries or move the cursor.
