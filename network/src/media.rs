@@ -140,14 +140,23 @@ pub(crate) fn has_sensitive_media(tx: &mut Tx<'_>, ids: &[MediaId]) -> Result<bo
     Ok(!ids.is_empty() && list_metadata(tx, ids)?.values().any(is_sensitive))
 }
 
-pub(crate) fn set_captions(tx: &mut Tx<'_>, ids: &[MediaId], caption: &MediaCaption) -> Result<(), Fault> {
+/// Other users' media, which an author may be allowed to post, keep their captions.
+pub(crate) fn set_captions(
+    tx: &mut Tx<'_>,
+    author: UserId,
+    ids: &[MediaId],
+    caption: &MediaCaption,
+) -> Result<(), Fault> {
     let texts = [(TITLE, &caption.title), (DESCRIPTION, &caption.description)].into_iter();
     let texts = texts.filter(|(_, text)| !text.is_empty());
     let texts: Map<String, Value> = texts.map(|(name, text)| (name.to_owned(), text.clone().into())).collect();
     if texts.is_empty() {
         return Ok(());
     }
-    ids.iter().try_for_each(|id| merge_metadata(tx, *id, &texts))
+    let ids: Vec<i64> = ids.iter().map(|id| id.get()).collect();
+    let mut own = media::find_by_ids(tx, &ids)?;
+    own.retain(|item| item.owner_id == author);
+    own.iter().try_for_each(|item| merge_metadata(tx, item.id, &texts))
 }
 
 /// Media without a caption are left out.

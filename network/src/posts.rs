@@ -138,7 +138,7 @@ pub fn create(tx: &mut Tx<'_>, author: &PostAuthor, new: &NewPost) -> Result<Pos
         return Err(Fault::new(format!("the id {} is taken", post.id)).into());
     }
     store::media::add_post_uses(tx, &new.media_ids)?;
-    media::set_captions(tx, &new.media_ids, &new.media_caption)?;
+    media::set_captions(tx, author.user_id, &new.media_ids, &new.media_caption)?;
     store::media::tag_users(tx, post.id, &new.tagged_user_ids)?;
     if let Some(poll) = &poll {
         store::polls::insert(tx, poll)?;

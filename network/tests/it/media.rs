@@ -1,4 +1,5 @@
 use base::{Id, MediaId, Time, UserId};
+use network::media::MediaCaption;
 use serde_json::json;
 use store::Tx;
 use store::uploads::{self, MediaUpload, UploadState};
@@ -52,5 +53,20 @@ fn metadata_is_deleted_with_the_media_or_an_upload_that_came_to_none() {
             Ok(store::media::list_metadata(tx, &both)?)
         };
         assert_eq!(world.write(expire).await, []);
+    });
+}
+
+#[test]
+fn caption_of_a_post_is_kept_with_media_of_its_author_only() {
+    on_each_engine(async |world| {
+        let (ada, bob, shared) = (world.user("ada").await, world.user("bob").await, Id::new(9));
+        let mut new = media(&world, ada, 9, 3, "photo").await;
+        new.media_caption = MediaCaption { title: "Harbour".to_owned(), description: String::new() };
+        world.write(move |tx| Ok(store::media::share(tx, shared, bob)?)).await;
+        world.post(bob, new.clone()).await;
+        assert_eq!(world.write(move |tx| Ok(network::media::find_captions(tx, &[shared])?)).await.len(), 0);
+        world.post(ada, new.clone()).await;
+        let captions = world.write(move |tx| Ok(network::media::find_captions(tx, &[shared])?)).await;
+        assert_eq!(captions.get(&shared), Some(&new.media_caption));
     });
 }
