@@ -199,9 +199,9 @@ impl LoadedObjects {
     }
 
     fn load_media_captions(&mut self, tx: &mut Tx<'_>, selection: &FieldSelection) -> Result<(), Fault> {
-        let is_requested = selected_fields::<Post>(selection) & Post::KIND.field_bit("media_metadata") != 0;
         let media: Vec<MediaId> = self.media.items().iter().map(|media| media.id).collect();
-        if is_requested && !media.is_empty() {
+        // The bit is searched by name, so only where there are media.
+        if !media.is_empty() && selected_fields::<Post>(selection) & Post::KIND.field_bit("media_metadata") != 0 {
             self.media_captions = network::media::find_captions(tx, &media)?;
         }
         Ok(())
