@@ -150,7 +150,7 @@ impl LinkFetcher {
     /// Returns the host.
     async fn fetch_and_store(&self, link: QueuedLink) -> String {
         let page = self.client.fetch(&link.url).await.unwrap_or_else(|failure| {
-            tracing::debug!(host = link.host, %failure, "failed to fetch a page");
+            tracing::debug!(host = link.host, error = %failure, "failed to fetch a page");
             LinkDescription { url: link.url.clone(), ..LinkDescription::default() }
         });
         let stored = self.store.write(move |tx| link_facts::record_fetched(tx, &page)).await;

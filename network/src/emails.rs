@@ -148,8 +148,8 @@ pub async fn run_sender(store: Arc<Store>, mailer: Arc<dyn Mailer>) {
     loop {
         match send_due_emails(&store, &mailer, store.context().clock.now()).await {
             Ok(_) => {}
-            Err(Error::Failed(fault)) => tracing::error!(%fault, "failed to send emails; will retry"),
-            Err(Error::Refused(refusal)) => tracing::error!(%refusal, "failed to send emails; will retry"),
+            Err(Error::Failed(fault)) => tracing::error!(error = %fault, "failed to send emails; will retry"),
+            Err(Error::Refused(refusal)) => tracing::error!(error = %refusal, "failed to send emails; will retry"),
         }
         store.pause_background_work(POLL_INTERVAL).await;
     }
@@ -184,7 +184,7 @@ pub async fn send_due_emails(store: &Store, mailer: &Arc<dyn Mailer>, now: Time)
         };
         let again_at = next_retry_at(tries, now).filter(|_| !problem.is_permanent);
         let (fault, will_retry) = (problem.fault, again_at.is_some());
-        tracing::warn!(%fault, email = id, tries, will_retry, "failed to send an email");
+        tracing::warn!(error = %fault, email = id, tries, will_retry, "failed to send an email");
         let text: String = fault.to_string().chars().take(MAX_PROBLEM_LENGTH).collect();
         let record = move |tx: &mut Tx<'_>| match again_at {
             Some(at) => Ok(emails::mark_failed(tx, id, &text, at)?),

@@ -260,7 +260,7 @@ impl RuleIndex {
         let query = match query::parse(&rule.value, dialect) {
             Ok(query) => query,
             Err(problems) => {
-                tracing::warn!(rule = rule.id, %problems, "failed to parse a stored stream rule");
+                tracing::warn!(rule = rule.id, error = %problems, "failed to parse a stored stream rule");
                 return;
             }
         };

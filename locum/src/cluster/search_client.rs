@@ -89,7 +89,7 @@ impl SearchNodeClient {
             match tokio::time::timeout(patience, asked.next()).await {
                 Ok(Some(Ok(answer))) => return Ok(answer),
                 Ok(Some(Err((node, fault)))) => {
-                    tracing::warn!(address = node.address, %fault, "a search node did not answer");
+                    tracing::warn!(address = node.address, error = %fault, "a search node did not answer");
                     self.avoid(&node);
                     last_fault = fault;
                 }

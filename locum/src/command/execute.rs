@@ -81,7 +81,7 @@ pub(crate) async fn answer_request(instance: Instance, body: &[u8]) -> Value {
             Ok(value) => CommandAnswer::Done(value),
             Err(Error::Refused(refusal)) => CommandAnswer::Refused(refusal.to_string()),
             Err(Error::Failed(fault)) => {
-                tracing::error!(%fault, "a command failed");
+                tracing::error!(error = %fault, "a command failed");
                 CommandAnswer::Refused(fault.to_string())
             }
         },

@@ -84,7 +84,7 @@ impl LoadedFiles {
                 loaded.certificate = certificate;
                 tracing::info!(file = %self.certificate.display(), "loaded the certificate");
             }
-            Err(fault) => tracing::error!(%fault, "failed to load the certificate; the last one stays in use"),
+            Err(fault) => tracing::error!(error = %fault, "failed to load the certificate; the last one stays in use"),
         }
     }
 }

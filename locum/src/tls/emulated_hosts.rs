@@ -106,7 +106,7 @@ impl IssuedCertificates {
 impl ResolvesServerCert for IssuedCertificates {
     fn resolve(&self, client_hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         let found = self.find_or_issue(client_hello.server_name().unwrap_or(LOCALHOST));
-        found.inspect_err(|fault| tracing::error!(%fault, "failed to issue a certificate")).ok()
+        found.inspect_err(|fault| tracing::error!(error = %fault, "failed to issue a certificate")).ok()
     }
 }
 

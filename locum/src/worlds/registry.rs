@@ -211,7 +211,7 @@ impl WorldRegistry {
             if let Some(world) = exclusive.take()
                 && let Err(fault) = close_world(world).await
             {
-                tracing::warn!(%fault, world = slot.name, "failed to close a world");
+                tracing::warn!(error = %fault, world = slot.name, "failed to close a world");
             }
             excess -= 1;
         }

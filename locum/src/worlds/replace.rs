@@ -180,7 +180,7 @@ fn remove_in_background(paths: Vec<PathBuf>) {
     tokio::task::spawn_blocking(move || {
         for path in paths {
             if let Err(fault) = remove_path(&path) {
-                tracing::warn!(%fault, "failed to remove replaced files; the next start does");
+                tracing::warn!(error = %fault, "failed to remove replaced files; the next start does");
             }
         }
     });

@@ -96,7 +96,7 @@ impl RemotePostSearch {
         let reader = self.reader();
         // Waits before the transaction begins, instead of within it.
         if let Err(fault) = reader.ask_async(&IndexQuestion::Readiness).await {
-            tracing::warn!(%fault, "no search node answered");
+            tracing::warn!(error = %fault, "no search node answered");
             return Err(Refusal::Unavailable.into());
         }
         Ok(Arc::new(reader))

@@ -205,7 +205,7 @@ impl JobControl {
         if let Some(canceller) = &*self.canceller.lock()
             && let Err(fault) = canceller.cancel_query()
         {
-            tracing::debug!(%fault, "failed to cancel a query that nobody waits for");
+            tracing::debug!(error = %fault, "failed to cancel a query that nobody waits for");
         }
     }
 }

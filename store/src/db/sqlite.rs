@@ -345,7 +345,7 @@ pub(crate) fn edit_copy<T>(
 pub(crate) fn truncate_wal(path: &Path) {
     let tidied = open_connection(path, CACHE_KIB).map(|conn| checkpoint_wal(&conn, "TRUNCATE"));
     if let Err(fault) = tidied {
-        tracing::warn!(%fault, "failed to checkpoint the WAL on close; the next start does");
+        tracing::warn!(error = %fault, "failed to checkpoint the WAL on close; the next start does");
     }
 }
 

@@ -46,7 +46,7 @@ impl UploadProcessor {
         let is_full = self.store.read(|tx| Ok(rules::is_queue_full(tx)?)).await?;
         let time = if is_full { VariantTime::AfterPublishing } else { VariantTime::BeforePublishing };
         if let Err(rejection) = self.publish_upload(upload, time).await? {
-            tracing::info!(upload = %upload.id, %rejection, "rejected an upload");
+            tracing::info!(upload = %upload.id, error = %rejection, "rejected an upload");
         }
         Ok(())
     }

@@ -32,7 +32,7 @@ impl AcmeCertificates {
     pub(super) fn open(settings: &AcmeSettings, data_dir: &Path) -> Result<Self, Fault> {
         let files = AcmeFiles::of_data_dir(data_dir, settings);
         let kept = files.load_certificate().unwrap_or_else(|fault| {
-            tracing::error!(%fault, "failed to load the certificate; another one will be ordered");
+            tracing::error!(error = %fault, "failed to load the certificate; another one will be ordered");
             None
         });
         let resolver = Arc::new(AcmeResolver::new(&settings.domain, kept));

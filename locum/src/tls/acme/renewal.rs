@@ -31,7 +31,7 @@ impl AcmeCertificates {
             match self.replace_certificate().await {
                 Ok(()) => retry = FIRST_RETRY,
                 Err(fault) => {
-                    tracing::error!(%fault, next_attempt = ?retry, "failed to obtain a certificate");
+                    tracing::error!(error = %fault, next_attempt = ?retry, "failed to obtain a certificate");
                     sleep(retry).await;
                     retry = (retry * RETRY_FACTOR).min(MAX_RETRY);
                 }

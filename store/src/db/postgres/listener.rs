@@ -44,7 +44,7 @@ pub(crate) fn spawn_event_listener(
 async fn keep_listening(mut options: EventListenerOptions, mut stopped: oneshot::Receiver<()>) {
     let mut delay = MIN_RECONNECT_DELAY;
     while let Err(fault) = run_session(&mut options, &mut stopped, &mut delay).await {
-        tracing::warn!(%fault, "the connection that announces event log entries is lost; will retry");
+        tracing::warn!(error = %fault, "the connection that announces event log entries is lost; will retry");
         tokio::select! {
             _ = &mut stopped => return,
             () = sleep(delay) => {}
@@ -89,7 +89,7 @@ async fn run_session(
         }
     }
     if let Err(fault) = session.release().await {
-        tracing::debug!(%fault, "the sequencer's lease was not given up");
+        tracing::debug!(error = %fault, "the sequencer's lease was not given up");
     }
     Ok(())
 }

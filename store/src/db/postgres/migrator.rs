@@ -60,7 +60,7 @@ impl PostgresMigrator {
             if self.0.batch_execute("ROLLBACK").is_err() || !may_pass {
                 return Err(fault);
             }
-            tracing::warn!(%fault, "a migration waits for others; will retry");
+            tracing::warn!(error = %fault, "a migration waits for others; will retry");
             thread::sleep(RETRY_PAUSE);
         }
         Ok(())

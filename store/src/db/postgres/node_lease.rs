@@ -126,14 +126,14 @@ impl LeaseHolder {
         loop {
             if let Err(fault) = self.renew_or_reclaim() {
                 self.conn = None;
-                tracing::warn!(%fault, "the lease of this node was not renewed; will retry");
+                tracing::warn!(error = %fault, "the lease of this node was not renewed; will retry");
             }
             if stopped.recv_timeout(RENEWAL_INTERVAL) != Err(RecvTimeoutError::Timeout) {
                 break;
             }
         }
         if let Err(fault) = self.release() {
-            tracing::warn!(%fault, "the number of this node was not given back; it is free when its lease ends");
+            tracing::warn!(error = %fault, "the number of this node was not given back; it is free when its lease ends");
         }
     }
 

@@ -175,7 +175,7 @@ impl ListenerSession {
                 Ok(count) if count >= BATCH_SIZE => {}
                 Ok(_) => break,
                 Err(fault) if fault.is_transient() => {
-                    tracing::warn!(%fault, "entries of long transactions are numbered later");
+                    tracing::warn!(error = %fault, "entries of long transactions are numbered later");
                     self.number_entries().await?;
                     break;
                 }
