@@ -214,13 +214,14 @@ pub const fn mix_bits(number: u64) -> u64 {
 /// Of the absolute value, in lower case.
 pub fn format_base36(number: i64) -> String {
     let mut rest = number.unsigned_abs();
-    let mut letters = Vec::new();
-    while rest > 0 || letters.is_empty() {
-        let digit = u32::try_from(rest % 36).unwrap_or(0);
-        letters.extend(char::from_digit(digit, 36));
+    let mut digits = Vec::with_capacity(13);
+    while rest > 0 || digits.is_empty() {
+        let digit = u8::try_from(rest % 36).unwrap_or(0);
+        digits.push(if digit < 10 { b'0' + digit } else { b'a' + digit - 10 });
         rest /= 36;
     }
-    letters.iter().rev().collect()
+    digits.reverse();
+    String::from_utf8(digits).unwrap_or_default()
 }
 
 fn node_bits(node: u16) -> i64 {

@@ -72,7 +72,11 @@ impl Time {
     pub fn write_iso(self, out: &mut String) {
         let seconds = self.seconds();
         let (year, month, day) = civil_from_days(seconds.div_euclid(SECONDS_PER_DAY));
-        let in_day = seconds.rem_euclid(SECONDS_PER_DAY);
+        // Divisions of small positive numbers are cheaper.
+        let small = |number: i64| u32::try_from(number).unwrap_or(0);
+        let (year, month, day) = (small(year), small(month), small(day));
+        let in_day = small(seconds.rem_euclid(SECONDS_PER_DAY));
+        let ms = small(self.0.rem_euclid(1000));
         let [c1, c2] = two_digits(year / 100);
         let [y1, y2] = two_digits(year);
         let [n1, n2] = two_digits(month);
@@ -80,8 +84,8 @@ impl Time {
         let [h1, h2] = two_digits(in_day / 3600);
         let [m1, m2] = two_digits(in_day / 60 % 60);
         let [s1, s2] = two_digits(in_day % 60);
-        let [i1, i2] = two_digits(self.0.rem_euclid(1000) / 10);
-        let [_, i3] = two_digits(self.0.rem_euclid(10));
+        let [i1, i2] = two_digits(ms / 10);
+        let [_, i3] = two_digits(ms % 10);
         let text = [
             c1, c2, y1, y2, b'-', n1, n2, b'-', d1, d2, b'T', h1, h2, b':', m1, m2, b':', s1, s2, b'.', i1, i2, i3,
             b'Z',
@@ -100,8 +104,8 @@ impl fmt::Display for Time {
 }
 
 /// The last two, in ASCII.
-fn two_digits(number: i64) -> [u8; 2] {
-    let pair = u8::try_from(number.rem_euclid(100)).unwrap_or(0);
+fn two_digits(number: u32) -> [u8; 2] {
+    let pair = u8::try_from(number % 100).unwrap_or(0);
     [b'0' + pair / 10, b'0' + pair % 10]
 }
 
