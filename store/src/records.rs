@@ -39,8 +39,6 @@ table! {
         pub deleted: bool,
         pub created_at: Time,
         pub updated_at: Time,
-        /// The name in lower case; empty if it has none.
-        pub name_key: Vec<u8>,
     }
     read_only {
         /// JSON.
@@ -75,13 +73,14 @@ pub fn find_by_ids(tx: &mut Tx<'_>, kind: &str, ids: &[i64]) -> Result<Vec<Recor
     tx.query_by_keys(sql, ids, &[kind.into()])
 }
 
-/// Returns false if the id is taken.
-pub fn insert(tx: &mut Tx<'_>, kind: &str, row: &RecordRow) -> Result<bool, Fault> {
-    insert_new!(tx, RecordRow, row, kind = kind, body = &row.body)
+/// Returns false if the id is taken. The name is given in lower case; it is empty if the record has none.
+pub fn insert(tx: &mut Tx<'_>, kind: &str, name_key: &[u8], row: &RecordRow) -> Result<bool, Fault> {
+    insert_new!(tx, RecordRow, row, kind = kind, name_key = name_key, body = &row.body)
 }
 
-pub fn update(tx: &mut Tx<'_>, kind: &str, row: &RecordRow) -> Result<(), Fault> {
-    update!(tx, "ads_record", row: [level, deleted, name_key, updated_at, body], kind = kind, id = row.id)
+/// With the name in lower case.
+pub fn update(tx: &mut Tx<'_>, kind: &str, name_key: &[u8], row: &RecordRow) -> Result<(), Fault> {
+    update!(tx, "ads_record", row: [level, deleted, updated_at, body], [name_key = name_key], kind = kind, id = row.id)
 }
 
 /// Deletes the row.
