@@ -111,7 +111,7 @@ pub(crate) fn attribute_act(tx: &mut Tx<'_>, act: EngagementAct) -> Result<Optio
             promoted.extend(records::list_in_all_accounts(tx, PROMOTED_POST.name, filter)?);
         }
     }
-    let Some(latest) = promoted.last() else {
+    let Some(latest) = promoted.pop() else {
         return Ok(None);
     };
     let promoted = AdsRecord::from_stored(&PROMOTED_POST, latest)?;

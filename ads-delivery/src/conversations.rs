@@ -48,7 +48,7 @@ impl ConversationCardContent {
 pub fn find(tx: &mut Tx<'_>, uri: i64) -> Result<Option<ConversationCardContent>, Fault> {
     for resource in [&VIDEO_CONVERSATION_CARD, &IMAGE_CONVERSATION_CARD] {
         let rows = records::list_in_all_accounts(tx, resource.name, ("uri", uri))?;
-        if let Some(row) = rows.first() {
+        if let Some(row) = rows.into_iter().next() {
             let card = AdsRecord::from_stored(resource, row)?;
             return card_from_record(tx, &card).map(Some);
         }

@@ -42,7 +42,7 @@ pub(crate) fn queue_improvement_email(
     );
     let subject = format!("New recommendation for {name} on {}", site.name());
     for row in records::list_by_account(ctx.tx, USER_SETTINGS.name, account.id)? {
-        let settings = AdsRecord::from_stored(&USER_SETTINGS, &row)?;
+        let settings = AdsRecord::from_stored(&USER_SETTINGS, row)?;
         if wants_email(ctx.tx, &settings, IMPROVEMENT_EMAIL_TYPE, RequiredRole::CampaignReader)? {
             queue_email(ctx.tx, &settings, &subject, &text)?;
         }

@@ -187,8 +187,8 @@ pub fn records_by_ids(
     ids: &[i64],
 ) -> Result<HashMap<i64, AdsRecord>, Fault> {
     let rows = records::find_by_ids(tx, resource.name, ids)?;
-    let read = |row: &records::RecordRow| Ok((row.id, AdsRecord::from_stored(resource, row)?));
-    rows.iter().map(read).collect()
+    let read = |row: records::RecordRow| Ok((row.id, AdsRecord::from_stored(resource, row)?));
+    rows.into_iter().map(read).collect()
 }
 
 fn load_ledger_state(

@@ -127,7 +127,7 @@ impl Simulation {
         let mut ctx = AccountContext::new_for_operator(tx, UserId::new(0), account.clone());
         let mut items = HashMap::new();
         for row in records::list_by_account(ctx.tx, LINE_ITEM.name, account.id)? {
-            let record = AdsRecord::from_stored(&LINE_ITEM, &row)?;
+            let record = AdsRecord::from_stored(&LINE_ITEM, row)?;
             if !record.deleted && record.text("entity_status") == "ACTIVE" && servability::is_complete(&record) {
                 items.insert(record.id, SimulatedItem::load(&mut ctx, evaluator, record, &groups)?);
             }

@@ -136,7 +136,7 @@ impl<'t, 'c> AccountContext<'t, 'c> {
     pub fn find_records(&mut self, resource: &'static Resource, ids: &[i64]) -> Result<Vec<AdsRecord>, Error> {
         let known = [self.account_id()?, SHARED_ACCOUNT_ID];
         let rows = records::find_by_ids(self.tx, resource.name, ids)?;
-        let rows = rows.iter().filter(|row| known.contains(&row.account_id));
+        let rows = rows.into_iter().filter(|row| known.contains(&row.account_id));
         let all: Result<Vec<AdsRecord>, _> = rows.map(|row| AdsRecord::from_stored(resource, row)).collect();
         Ok(all?)
     }
@@ -179,7 +179,7 @@ impl<'t, 'c> AccountContext<'t, 'c> {
     ) -> Result<Vec<AdsRecord>, Error> {
         let account = self.account_id()?;
         let rows = records::list_by_field(self.tx, resource.name, account, key, visible_only)?;
-        Ok(AdsRecord::from_rows(resource, &rows)?)
+        Ok(AdsRecord::from_rows(resource, rows)?)
     }
 
     /// Adds the change to the current batch. Returns false if there is no batch or it is for another resource.

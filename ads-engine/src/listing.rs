@@ -282,7 +282,7 @@ fn list_account_rows(
     let (rows, total) = records::page_with_total(ctx.tx, &listing, totals)?;
     let rows = rows.into_iter();
     let rows: Result<Vec<_>, _> =
-        rows.map(|(at, row)| Ok::<_, Fault>((at, AdsRecord::from_stored(resource, &row)?))).collect();
+        rows.map(|(at, row)| Ok::<_, Fault>((at, AdsRecord::from_stored(resource, row)?))).collect();
     Ok((rows?, total))
 }
 
@@ -340,7 +340,7 @@ fn list_rows_by_ids(
     let mut records = Vec::new();
     for row in records::find_by_ids(ctx.tx, resource.name, ids)? {
         if row.account_id == account {
-            records.push(AdsRecord::from_stored(resource, &row)?);
+            records.push(AdsRecord::from_stored(resource, row)?);
         }
     }
     Ok(filter_and_page(records, query))

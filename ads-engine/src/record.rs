@@ -5,7 +5,7 @@ mod fields;
 use std::fmt::Write as _;
 
 use base::{Fault, Time, Vocabulary};
-use schema::write_time;
+use schema::{Kind, write_time};
 use serde_json::{Map, Value};
 use store::Tx;
 use store::records::{self, RecordRow, RecordVisibility};
@@ -35,11 +35,11 @@ impl AdsRecord {
             deleted: false,
             created_at: now,
             updated_at: now,
-            fields: RecordFields::default(),
+            fields: RecordFields::new(resource),
         }
     }
 
-    pub fn from_stored(resource: &'static Resource, row: &RecordRow) -> Result<Self, Fault> {
+    pub fn from_stored(resource: &'static Resource, row: RecordRow) -> Result<Self, Fault> {
         Ok(Self {
             resource,
             id: row.id,
@@ -48,23 +48,24 @@ impl AdsRecord {
             deleted: row.deleted,
             created_at: row.created_at,
             updated_at: row.updated_at,
-            fields: RecordFields::parse(resource, &row.body)?,
+            fields: RecordFields::parse(resource, row.body)?,
         })
     }
 
-    pub fn from_rows(resource: &'static Resource, rows: &[RecordRow]) -> Result<Vec<Self>, Fault> {
-        rows.iter().map(|row| Self::from_stored(resource, row)).collect()
+    pub fn from_rows(resource: &'static Resource, rows: Vec<RecordRow>) -> Result<Vec<Self>, Fault> {
+        rows.into_iter().map(|row| Self::from_stored(resource, row)).collect()
     }
 
     /// Of any account; also a deleted one.
     pub fn find(tx: &mut Tx<'_>, resource: &'static Resource, id: i64) -> Result<Option<Self>, Fault> {
         let row = records::find_by_id(tx, resource.name, id)?;
-        row.map(|row| Self::from_stored(resource, &row)).transpose()
+        row.map(|row| Self::from_stored(resource, row)).transpose()
     }
 
     /// The lowercase name used for search and sorting; empty if there is none.
     pub fn name_key(&self) -> Vec<u8> {
-        let name = self.fields.get(self.resource.name_field).and_then(Value::as_str);
+        let position = self.fields.position(self.resource.name_field);
+        let name = position.and_then(|position| self.fields.value(position)?.as_str());
         name.unwrap_or_default().to_lowercase().into_bytes()
     }
 
@@ -76,29 +77,46 @@ impl AdsRecord {
             deleted: self.deleted,
             created_at: self.created_at,
             updated_at: self.updated_at,
-            name_key: self.name_key(),
             body: self.fields.to_json(),
         }
     }
 
     /// False if there is one with this id already.
     pub fn insert(&self, tx: &mut Tx<'_>) -> Result<bool, Fault> {
-        records::insert(tx, self.resource.name, &self.to_stored())
+        records::insert(tx, self.resource.name, &self.name_key(), &self.to_stored())
     }
 
     pub fn update(&self, tx: &mut Tx<'_>) -> Result<(), Fault> {
-        records::update(tx, self.resource.name, &self.to_stored())
+        records::update(tx, self.resource.name, &self.name_key(), &self.to_stored())
+    }
+
+    fn position(&self, name: &str) -> Option<usize> {
+        let position = self.fields.position(name);
+        debug_assert!(position.is_some(), "{} has no field {name}", self.resource.name);
+        position
     }
 
     /// `None` if the field is null.
     pub fn get(&self, name: &str) -> Option<&Value> {
-        debug_assert!(self.resource.field(name).is_some(), "{} has no field {name}", self.resource.name);
-        self.fields.get(name).filter(|value| !value.is_null())
+        self.fields.value(self.position(name)?).filter(|value| !value.is_null())
+    }
+
+    /// Whether the field is not null.
+    pub fn has_value(&self, name: &str) -> bool {
+        let position = self.position(name);
+        position.is_some_and(|position| match self.fields.stored_json(position) {
+            Some(json) => json != "null",
+            None => self.fields.value(position).is_some_and(|value| !value.is_null()),
+        })
     }
 
     /// A number, an id, or a time in milliseconds.
     pub fn int(&self, name: &str) -> Option<i64> {
-        self.get(name)?.as_i64()
+        let position = self.position(name)?;
+        match self.fields.stored_json(position) {
+            Some(json) => json.parse().ok(),
+            None => self.fields.value(position)?.as_i64(),
+        }
     }
 
     pub fn time(&self, name: &str) -> Option<Time> {
@@ -107,7 +125,14 @@ impl AdsRecord {
 
     /// Empty if the field is null.
     pub fn text(&self, name: &str) -> &str {
-        self.get(name).and_then(Value::as_str).unwrap_or_default()
+        let Some(position) = self.position(name) else {
+            return "";
+        };
+        let stored = self.fields.stored_json(position).and_then(|json| json.strip_prefix('"')?.strip_suffix('"'));
+        match stored.filter(|text| !text.contains('\\')) {
+            Some(text) => text,
+            None => self.fields.value(position).and_then(Value::as_str).unwrap_or_default(),
+        }
     }
 
     /// False if the field is null.
@@ -133,7 +158,7 @@ impl AdsRecord {
         self.fields.set(name, value.into());
     }
 
-    /// In the order of their names.
+    /// In the order of their declarations.
     pub fn non_null_fields(&self) -> impl Iterator<Item = (&'static str, &Value)> {
         self.fields.iter().filter(|(_, value)| !value.is_null())
     }
@@ -142,17 +167,15 @@ impl AdsRecord {
         self.resource.id_format.format(self.id)
     }
 
-    fn visible_fields(&self) -> impl Iterator<Item = (&'static FieldSpec, &Value)> {
-        let fields = self.resource.fields.iter().filter(|field| field.is_shown);
-        fields.map(|field| {
-            let value = self.fields.get(field.name.post);
-            (field, value.unwrap_or(&Value::Null))
-        })
+    /// With their positions.
+    fn visible_fields(&self) -> impl Iterator<Item = (usize, &'static FieldSpec)> {
+        self.resource.fields.iter().enumerate().filter(|(_, field)| field.is_shown)
     }
 
     pub fn render_fields(&self, vocabulary: Vocabulary) -> Map<String, Value> {
-        let members = self.visible_fields().map(|(field, value)| {
+        let members = self.visible_fields().map(|(position, field)| {
             let name = field.name.name_in(vocabulary).to_owned();
+            let value = self.fields.value(position).unwrap_or(&Value::Null);
             (name, field.kind.render_value(value, vocabulary))
         });
         members.collect()
@@ -166,9 +189,9 @@ impl AdsRecord {
             out.push_str(&self.formatted_id());
             out.push('"');
         }
-        for (field, value) in self.visible_fields() {
+        for (position, field) in self.visible_fields() {
             write_member_name(out, field.name.name_in(vocabulary));
-            write_value(out, &field.kind.render_cow(value, vocabulary));
+            self.write_field(out, position, field.kind, vocabulary);
         }
         for (name, value) in more {
             write_member_name(out, name);
@@ -185,6 +208,19 @@ impl AdsRecord {
             out.push_str(if self.deleted { "true" } else { "false" });
         }
         out.push('}');
+    }
+
+    fn write_field(&self, out: &mut String, position: usize, kind: Kind, vocabulary: Vocabulary) {
+        let number;
+        let value = match self.fields.stored_json(position) {
+            Some(json) if json == "null" || kind.is_rendered_as_stored(vocabulary) => return out.push_str(json),
+            Some(json) if let Ok(stored) = json.parse::<i64>() => {
+                number = Value::from(stored);
+                Some(&number)
+            }
+            _ => self.fields.value(position),
+        };
+        write_value(out, &kind.render_cow(value.unwrap_or(&Value::Null), vocabulary));
     }
 }
 
@@ -210,6 +246,16 @@ fn write_value(out: &mut String, value: &Value) {
         }
         Value::Number(number) if number.is_i64() => {
             out.push_str(itoa::Buffer::new().format(number.as_i64().unwrap_or_default()));
+        }
+        Value::Array(items) => {
+            out.push('[');
+            for item in items {
+                if !out.ends_with('[') {
+                    out.push(',');
+                }
+                write_value(out, item);
+            }
+            out.push(']');
         }
         other => {
             // Writing to a string does not fail.

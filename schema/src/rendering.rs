@@ -34,6 +34,15 @@ impl Kind {
         rendered.map_or(Cow::Borrowed(stored), Cow::Owned)
     }
 
+    /// Whether every value is rendered as it is stored.
+    pub const fn is_rendered_as_stored(self, vocabulary: Vocabulary) -> bool {
+        match self.value {
+            ValueKind::Bool | ValueKind::Id | ValueKind::Long | ValueKind::Time | ValueKind::Custom(_) => false,
+            ValueKind::Word(_) => matches!(vocabulary, Vocabulary::Post),
+            _ => true,
+        }
+    }
+
     /// Renders a stored value for the echo of a request.
     pub fn echo_value(self, stored: &Value, vocabulary: Vocabulary) -> Value {
         match self.value {

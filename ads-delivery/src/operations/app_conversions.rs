@@ -157,7 +157,7 @@ fn find_tags(
             Err(other) => return Err(other),
         };
     }
-    let rows = rows.iter().filter(|row| usable.contains(&row.account_id) && !row.deleted);
+    let rows = rows.into_iter().filter(|row| usable.contains(&row.account_id) && !row.deleted);
     let tags: Result<Vec<AdsRecord>, _> = rows.map(|row| AdsRecord::from_stored(&APP_EVENT_TAG, row)).collect();
     let tags = tags?;
     if tags.is_empty() {

@@ -192,7 +192,7 @@ fn tag_audiences(
     let account = ctx.account_id()?;
     let mut criteria = Vec::new();
     for row in records::list_by_account(ctx.tx, resource.name, account)? {
-        let tag = AdsRecord::from_stored(resource, &row)?;
+        let tag = AdsRecord::from_stored(resource, row)?;
         let fits = app.is_none_or(|app| tag.text("app_store_identifier") == app);
         if let Some(id) = tag.int("audience_id").filter(|_| fits && criteria.len() < MAX_SOURCES) {
             criteria.push(criterion("CUSTOM_AUDIENCE", CUSTOM_AUDIENCE.id_format.format(id)));
@@ -217,7 +217,7 @@ fn list_available_audiences(ctx: &mut AccountContext<'_, '_>, params: &ParsedPar
     }
     let mut apps: Vec<String> = Vec::new();
     for row in records::list_by_account(ctx.tx, APP_EVENT_TAG.name, account)? {
-        let tag = AdsRecord::from_stored(&APP_EVENT_TAG, &row)?;
+        let tag = AdsRecord::from_stored(&APP_EVENT_TAG, row)?;
         let app = tag.text("app_store_identifier").to_owned();
         if tag.int("audience_id").is_some() && !apps.contains(&app) {
             apps.push(app);

@@ -68,7 +68,7 @@ pub(super) fn find_candidates(
     let now = tx.now();
     let rows = records::list_above(tx, LINE_ITEM.name, ("serves", now.ms()), MAX_LINE_ITEMS)?;
     let mut by_account: BTreeMap<i64, Vec<AdsRecord>> = BTreeMap::new();
-    for row in &rows {
+    for row in rows {
         let item = AdsRecord::from_stored(&LINE_ITEM, row)?;
         if matches_placement(&item, placement) && item.time("start_time").is_none_or(|at| at <= now) {
             by_account.entry(item.account_id).or_default().push(item);

@@ -31,7 +31,7 @@ pub(super) struct SimulatedConversion {
 pub(super) fn load_tags(tx: &mut Tx<'_>, account: i64) -> Result<Vec<SimulatedTag>, Fault> {
     let mut list = |resource: &'static Resource| -> Result<Vec<AdsRecord>, Fault> {
         let rows = records::list_by_account(tx, resource.name, account)?;
-        Ok(AdsRecord::from_rows(resource, &rows)?.into_iter().filter(|tag| !tag.deleted).collect())
+        Ok(AdsRecord::from_rows(resource, rows)?.into_iter().filter(|tag| !tag.deleted).collect())
     };
     let mut all = Vec::new();
     for tag in list(&WEB_EVENT_TAG)? {

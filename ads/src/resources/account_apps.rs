@@ -27,7 +27,7 @@ pub fn set_tracking(
 ) -> Result<(), Error> {
     let account = ctx.account_id()?;
     for row in store::records::list_by_account(ctx.tx, ACCOUNT_APP.name, account)? {
-        let mut app = AdsRecord::from_stored(&ACCOUNT_APP, &row)?;
+        let mut app = AdsRecord::from_stored(&ACCOUNT_APP, row)?;
         let same = app.text("app_store_identifier") == identifier && app.text("os_type") == system;
         if same && app.flag("conversion_tracking_enabled") != tracked {
             app.set("conversion_tracking_enabled", i64::from(tracked));
@@ -43,7 +43,7 @@ pub fn ensure_app(ctx: &mut AccountContext<'_, '_>, system: &str, identifier: &s
     }
     let account = ctx.account_id()?;
     for row in store::records::list_by_account(ctx.tx, ACCOUNT_APP.name, account)? {
-        let known = AdsRecord::from_stored(&ACCOUNT_APP, &row)?;
+        let known = AdsRecord::from_stored(&ACCOUNT_APP, row)?;
         if known.text("app_store_identifier") == identifier && known.text("os_type") == system {
             return Ok(());
         }

@@ -60,7 +60,7 @@ pub fn find_by_post(ctx: &mut AccountContext<'_, '_>, post: i64) -> Result<Optio
 pub fn find_by_posts(ctx: &mut AccountContext<'_, '_>, posts: &[i64]) -> Result<Vec<AdsRecord>, Error> {
     let account = ctx.account_id()?;
     let rows = records::list_by_field_values(ctx.tx, ACCOUNT_POST.name, account, "post_id", posts)?;
-    Ok(AdsRecord::from_rows(&ACCOUNT_POST, &rows)?)
+    Ok(AdsRecord::from_rows(&ACCOUNT_POST, rows)?)
 }
 
 pub fn new_record(ctx: &AccountContext<'_, '_>, post: i64, user: i64) -> Result<AdsRecord, Error> {

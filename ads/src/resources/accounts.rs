@@ -113,7 +113,7 @@ fn list_accounts(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Res
     let ids: Vec<i64> = accesses.iter().map(|access| access.account_id).collect();
     let mut own = Vec::with_capacity(ids.len());
     for row in records::find_by_ids(ctx.tx, ACCOUNT.name, &ids)? {
-        let record = AdsRecord::from_stored(&ACCOUNT, &row)?;
+        let record = AdsRecord::from_stored(&ACCOUNT, row)?;
         if record.flag("sandbox") == ctx.caller.sandbox {
             own.push(record);
         }

@@ -42,7 +42,7 @@ pub fn find_card_type(tx: &mut Tx<'_>, uri: &str) -> Result<String, Fault> {
         return Ok(String::new());
     };
     let mut resources = std::iter::once(&CARD).chain(short_id_cards());
-    let card = resources.find(|resource| resource.name == kind).map(|resource| AdsRecord::from_stored(resource, &row));
+    let card = resources.find(|resource| resource.name == kind).map(|resource| AdsRecord::from_stored(resource, row));
     Ok(card.transpose()?.map(|card| card.text("card_type").to_owned()).unwrap_or_default())
 }
 
@@ -54,7 +54,7 @@ fn list_cards_by_uri(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) ->
     let account = ctx.account_id()?;
     let mut cards = Vec::new();
     for row in records::find_by_ids(ctx.tx, CARD.name, &uris)? {
-        let card = AdsRecord::from_stored(&CARD, &row)?;
+        let card = AdsRecord::from_stored(&CARD, row)?;
         if card.account_id == account && (!card.deleted || params.flag("with_deleted")) {
             cards.push((card.id, card));
         }
@@ -104,8 +104,7 @@ fn find_cards_by_uris(
         indexed_fields: None,
     };
     let (rows, _) = records::page_with_total(ctx.tx, &listing, false)?;
-    let all: Result<Vec<AdsRecord>, _> = rows.iter().map(|(_, row)| AdsRecord::from_stored(resource, row)).collect();
-    Ok(all?)
+    Ok(AdsRecord::from_rows(resource, rows.into_iter().map(|(_, row)| row).collect())?)
 }
 
 fn get_card(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {

@@ -233,7 +233,7 @@ fn set_pair_key(record: &mut AdsRecord) {
 fn find_permission(ctx: &mut AccountContext<'_, '_>, audience: i64, account: i64) -> Result<Option<AdsRecord>, Error> {
     let pair = pair_key(audience, account);
     for row in records::list_all_by_field(ctx.tx, AUDIENCE_PERMISSION.name, ("pair", pair))? {
-        let record = AdsRecord::from_stored(&AUDIENCE_PERMISSION, &row)?;
+        let record = AdsRecord::from_stored(&AUDIENCE_PERMISSION, row)?;
         let same =
             record.int("custom_audience_id") == Some(audience) && record.int("granted_account_id") == Some(account);
         if same {
@@ -254,12 +254,12 @@ pub fn list_shared_audiences(ctx: &mut AccountContext<'_, '_>) -> Result<Vec<Ads
     let field = ("granted_account_id", account);
     let mut ids = Vec::new();
     for row in records::list_all_by_field(ctx.tx, AUDIENCE_PERMISSION.name, field)? {
-        let record = AdsRecord::from_stored(&AUDIENCE_PERMISSION, &row)?;
+        let record = AdsRecord::from_stored(&AUDIENCE_PERMISSION, row)?;
         ids.extend(record.int("custom_audience_id"));
     }
     let mut all = Vec::with_capacity(ids.len());
     for row in records::find_by_ids(ctx.tx, CUSTOM_AUDIENCE.name, &ids)? {
-        let record = AdsRecord::from_stored(&CUSTOM_AUDIENCE, &row)?;
+        let record = AdsRecord::from_stored(&CUSTOM_AUDIENCE, row)?;
         if !record.deleted {
             all.push(record);
         }

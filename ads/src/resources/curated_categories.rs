@@ -75,7 +75,7 @@ fn get_curated_category(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams)
 
 pub fn list_all(tx: &mut Tx<'_>) -> Result<Vec<AdsRecord>, Fault> {
     let rows = records::list_by_account(tx, CURATED_CATEGORY.name, SHARED_ACCOUNT_ID)?;
-    AdsRecord::from_rows(&CURATED_CATEGORY, &rows)
+    AdsRecord::from_rows(&CURATED_CATEGORY, rows)
 }
 
 pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Option<AdsRecord>, Fault> {

@@ -333,7 +333,7 @@ fn validate_unique_name(ctx: &mut AccountContext<'_, '_>, change: &mut RecordCha
     let name = change.record.text("name").to_owned();
     let (account, key) = (ctx.account_id()?, change.record.name_key());
     for row in records::list_by_name(ctx.tx, CUSTOM_AUDIENCE.name, account, &key)? {
-        let other = AdsRecord::from_stored(&CUSTOM_AUDIENCE, &row)?;
+        let other = AdsRecord::from_stored(&CUSTOM_AUDIENCE, row)?;
         if other.id != change.record.id && other.text("name") == name {
             let message = format!("There is an audience with the name \"{name}\" already");
             return Err(AdsProblem::invalid_attribute("name", message).into());

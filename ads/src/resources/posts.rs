@@ -169,7 +169,7 @@ pub fn find_by_ids(
     if let Some(resource) = find_resource(ctx, kind)? {
         let account = ctx.account_id()?;
         for row in records::find_by_ids(ctx.tx, resource.name, ids)? {
-            let record = AdsRecord::from_stored(resource, &row)?;
+            let record = AdsRecord::from_stored(resource, row)?;
             if record.account_id == account && !record.deleted && is_unpublished(&record) {
                 posts.push(PostWithAccountRecord::from_record(ctx, record)?);
             }

@@ -39,7 +39,7 @@ pub fn add(ctx: &mut AccountContext<'_, '_>, user: UserId, kind: &str) -> Result
 pub fn list_all(ctx: &mut AccountContext<'_, '_>) -> Result<Vec<AdsRecord>, Error> {
     let account = ctx.account_id()?;
     let rows = store::records::list_by_account(ctx.tx, PROMOTABLE_USER.name, account)?;
-    Ok(AdsRecord::from_rows(&PROMOTABLE_USER, &rows)?)
+    Ok(AdsRecord::from_rows(&PROMOTABLE_USER, rows)?)
 }
 
 pub fn find_by_user(ctx: &mut AccountContext<'_, '_>, user: UserId) -> Result<Option<AdsRecord>, Error> {

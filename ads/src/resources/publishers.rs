@@ -66,7 +66,7 @@ pub fn render_publisher(publisher: &AdsRecord, user: &User) -> Value {
 /// All publishers, including suspended users.
 pub fn list_all(tx: &mut Tx<'_>) -> Result<Vec<AdsRecord>, Fault> {
     let rows = records::list_by_account(tx, PUBLISHER.name, SHARED_ACCOUNT_ID)?;
-    AdsRecord::from_rows(&PUBLISHER, &rows)
+    AdsRecord::from_rows(&PUBLISHER, rows)
 }
 
 pub fn find_by_user(tx: &mut Tx<'_>, user: UserId) -> Result<Option<AdsRecord>, Fault> {

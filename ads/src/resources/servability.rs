@@ -91,7 +91,7 @@ pub fn is_complete(item: &AdsRecord) -> bool {
 }
 
 fn has_own_budget(record: &AdsRecord) -> bool {
-    ["daily_budget_amount_local_micro", "total_budget_amount_local_micro"].iter().any(|name| record.get(name).is_some())
+    ["daily_budget_amount_local_micro", "total_budget_amount_local_micro"].iter().any(|name| record.has_value(name))
 }
 
 /// Loads the resources of campaigns, or of line items and their campaigns.
@@ -160,7 +160,7 @@ pub fn load_spending_resources(
     let mut resources = DeliveryResources::default();
     let spent: HashMap<i64, i64> = store::ledger::total_spend(ctx.tx, AdEntity::Funding, &ids)?.into_iter().collect();
     for row in records::find_by_ids(ctx.tx, FUNDING_INSTRUMENT.name, &ids)? {
-        let record = AdsRecord::from_stored(&FUNDING_INSTRUMENT, &row)?;
+        let record = AdsRecord::from_stored(&FUNDING_INSTRUMENT, row)?;
         let spent = spent.get(&record.id).copied().unwrap_or(0);
         let able = funding_instruments::reasons_not_able_to_fund(&record, spent, now).is_empty();
         resources.funding.insert(record.id, able);

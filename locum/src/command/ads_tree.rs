@@ -64,7 +64,7 @@ pub(super) fn find_campaigns(
 ) -> Result<Vec<AdsRecord>, Error> {
     if ids.is_empty() {
         let rows = records::list_by_account(ctx.tx, CAMPAIGN.name, ctx.account_id()?)?;
-        let mut all = AdsRecord::from_rows(&CAMPAIGN, &rows)?;
+        let mut all = AdsRecord::from_rows(&CAMPAIGN, rows)?;
         all.retain(|campaign| !campaign.deleted);
         all.sort_by_key(|campaign| std::cmp::Reverse((campaign.created_at, campaign.id)));
         all.truncate(limit);
@@ -198,13 +198,13 @@ pub(super) fn show_audience(tx: &mut Tx<'_>, text: &str) -> Result<Value, Error>
     let permissions = records::list_all_by_field(tx, AUDIENCE_PERMISSION.name, ("custom_audience_id", id))?;
     let criteria = records::list_all_by_field(tx, TARGETING_CRITERION.name, ("audience", id))?;
     let mut shared = Vec::new();
-    for row in permissions.iter().filter(|row| !row.deleted).take(MAX_LISTED) {
+    for row in permissions.into_iter().filter(|row| !row.deleted).take(MAX_LISTED) {
         let permission = AdsRecord::from_stored(&AUDIENCE_PERMISSION, row)?;
         let account = permission.int("granted_account_id").map(|id| IdFormat::Short.format(id));
         shared.push(json!({ "account": account, "permission": permission.text("permission_level") }));
     }
     let mut targeted = Vec::new();
-    for row in criteria.iter().filter(|row| !row.deleted).take(MAX_LISTED) {
+    for row in criteria.into_iter().filter(|row| !row.deleted).take(MAX_LISTED) {
         let criterion = AdsRecord::from_stored(&TARGETING_CRITERION, row)?;
         targeted.push(json!({
             "account": IdFormat::Short.format(criterion.account_id),
