@@ -185,8 +185,8 @@ async fn read_part(
         }
         _ if is_declared(call, &name) => {
             let bytes = read_text_part(field, MAX_TEXT_BYTES).await?;
-            let text = String::from_utf8(bytes.to_vec());
-            let text = text.map_err(|_| Refusal::invalid_value(name.clone(), ""))?;
+            let text = String::from_utf8(bytes.to_vec()).ok().filter(|text| !text.contains('\0'));
+            let text = text.ok_or_else(|| Refusal::invalid_value(name.clone(), ""))?;
             form.texts.push((name, text));
         }
         // v1.1 ignores unknown parts.

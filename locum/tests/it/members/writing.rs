@@ -2,6 +2,7 @@
 
 use super::signed_in;
 use crate::harness::{TestRequest, TestServer, shared_server};
+use crate::media::multipart;
 use crate::pages::browser::{hidden, posted};
 
 #[test]
@@ -20,6 +21,18 @@ fn form_that_is_sent_twice_posts_once() {
     let reply = browser.submit(&again, "/compose", &[("text", "Only once, please")]);
     assert_eq!(reply.status, 400, "the same text is refused with a new form");
     assert!(reply.text().contains("Only once, please"));
+}
+
+#[test]
+fn form_with_a_nul_character_is_refused() {
+    let server = shared_server();
+    let (author, mut browser) = signed_in(server, "nul");
+    let mut fields = hidden(&browser.get("/compose").text(), "/compose");
+    fields.extend([("text", "before\0after"), ("act", "post")].map(|(name, text)| (name.to_owned(), text.to_owned())));
+    let texts: Vec<(&str, &str)> = fields.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    browser.send(multipart("/compose", &texts, "", b"")).assert_refused(400, "text");
+    let posts = author.get(format!("/2/users/{}/posts", author.id)).assert_status(200);
+    assert_eq!(posts["meta"]["result_count"], 0);
 }
 
 #[test]
