@@ -2,6 +2,7 @@
 
 use base::Error;
 use emulator::ENVIRONMENT_FACT_KEY;
+use emulator::journal::{CurlVariables, JournalEntry};
 use web::request_context::{RequestContext, SANDBOX_PREFIX};
 
 /// Characters of a secret that are shown.
@@ -42,6 +43,28 @@ impl WorldEnvironment {
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         let mut all = self.credentials.iter();
         all.find(|(known, _)| known.strip_prefix("LOCUM_") == Some(name)).map(|(_, value)| value.as_str())
+    }
+
+    /// Those with tokens of the user and the app of a request.
+    pub(crate) async fn curl_variables(call: &RequestContext, entry: &JournalEntry) -> Result<CurlVariables, Error> {
+        let environment = Self::load(call).await?;
+        let app = match entry.app {
+            Some(id) => call.read(move |tx| Ok(store::apps::find_by_id(tx, id)?)).await?,
+            None => None,
+        };
+        let user = entry.user.map(|user| user.to_string());
+        Ok(CurlVariables {
+            user_token: user.and_then(|user| environment.find_sibling("USER_ID", &user, "USER_TOKEN")),
+            bearer_token: app.and_then(|app| environment.find_sibling("API_KEY", &app.api_key, "BEARER_TOKEN")),
+        })
+    }
+
+    /// The full name of the variable `wanted` with the suffix that `name` has where its value is this one.
+    fn find_sibling(&self, name: &str, value: &str, wanted: &str) -> Option<String> {
+        let suffixes = self.credentials.iter().filter(|(_, known)| known == value);
+        let mut suffixes = suffixes.filter_map(|(known, _)| known.strip_prefix("LOCUM_")?.strip_prefix(name));
+        let found = suffixes.find(|suffix| self.get(&format!("{wanted}{suffix}")).is_some());
+        found.map(|suffix| format!("LOCUM_{wanted}{suffix}"))
     }
 
     /// The name of the variable with a value.

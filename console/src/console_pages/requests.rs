@@ -5,7 +5,7 @@ use std::sync::Arc;
 use base::{Credential, Error, Fault, Refusal, SplitRefusal};
 use emulator::costs::dollars;
 use emulator::journal::{
-    CurlVariables, HeaderLines, JournalEntry, RecordedBody, RequestFilter, StatusFilter, curl_command, har_document,
+    HeaderLines, JournalEntry, RecordedBody, RequestFilter, StatusFilter, curl_command, har_document,
 };
 use http::header::{CONTENT_DISPOSITION, HeaderValue};
 use pages::console::{
@@ -22,6 +22,7 @@ use web::security_headers::allow_scripts;
 use web::text_members;
 
 use crate::request_queries::{RequestEffects, load_effects, load_usernames, resolve_user};
+use crate::world_environment::WorldEnvironment;
 
 const PAGE_SIZE: usize = 50;
 /// The filter's fields.
@@ -180,6 +181,7 @@ fn show(call: RequestContext) -> HandlerFuture {
         let mut lines = request_lines(&call, std::slice::from_ref(&entry)).await?;
         let line = lines.pop().ok_or_else(|| Fault::new("a request has no line"))?;
         let same = RequestFilter { operation: Some(entry.operation.to_owned()), ..RequestFilter::default() };
+        let variables = WorldEnvironment::curl_variables(&call, &entry).await?;
         let before = journal.list_before(&same, Some(entry.seq), 1).pop();
         let page = ConsoleRequestPage {
             frame: visit.page_frame(&call),
@@ -191,7 +193,7 @@ fn show(call: RequestContext) -> HandlerFuture {
             parameters: entry.parameters(),
             request: recorded_message(entry.request_headers(), &entry.request_body),
             response: recorded_message(entry.response_headers(), &entry.response_body),
-            curl: curl_command(&entry, &CurlVariables::default()),
+            curl: curl_command(&entry, &variables),
             explanation_path: entry.has_explanation.then(|| format!("{}/{}", SITE_LINKS.signature, entry.id())),
             explainer_path: SITE_LINKS.signature,
             events: event_lines(&effects),

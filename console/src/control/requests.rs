@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use base::{Error, Refusal};
 use emulator::journal::{
-    CurlVariables, JournalEntry, RequestFilter, StatusFilter, curl_command, entry_json, entry_summary_json,
-    har_document, is_valid_label, read_assertion,
+    JournalEntry, RequestFilter, StatusFilter, curl_command, entry_json, entry_summary_json, har_document,
+    is_valid_label, read_assertion,
 };
 use serde_json::{Value, json};
 use web::HttpReply;
@@ -15,6 +15,7 @@ use web::request_context::RequestContext;
 
 use super::control_operation;
 use crate::request_queries::{RequestEffects, load_effects, load_usernames, resolve_user};
+use crate::world_environment::WorldEnvironment;
 
 const MAX_PAGE: i64 = 1_000;
 const DEFAULT_PAGE: i64 = 50;
@@ -176,12 +177,13 @@ fn show(call: RequestContext) -> HandlerFuture {
         let id = call.path_text("id")?;
         let entry = call.emulator()?.journal.find(id).ok_or_else(|| unknown_request(id))?;
         let effects = load_effects(&call, &entry).await?;
+        let variables = WorldEnvironment::curl_variables(&call, &entry).await?;
         let mut data = entry_json(&entry);
         let names = load_usernames(&call, std::slice::from_ref(&entry)).await?;
         if let Some(members) = data.as_object_mut() {
             members.insert("username".to_owned(), json!(entry.user.and_then(|user| names.get(&user))));
             members.insert("deliveries".to_owned(), deliveries_json(&effects));
-            members.insert("curl".to_owned(), curl_command(&entry, &CurlVariables::default()).into());
+            members.insert("curl".to_owned(), curl_command(&entry, &variables).into());
         }
         Ok(HttpReply::json(200, &json!({ "data": data })))
     })

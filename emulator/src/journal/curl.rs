@@ -1,6 +1,6 @@
 //! A request as a command that can be pasted.
 
-use super::masking::MASK;
+use super::masking::{MASK, is_secret_name};
 use super::{JournalEntry, RecordedBody};
 use base::Credential;
 
@@ -59,7 +59,10 @@ fn authorization(entry: &JournalEntry, variables: &CurlVariables) -> String {
     match entry.credential {
         Some(Credential::App) => format!("Bearer ${bearer_token}"),
         None if masked.starts_with("Basic") => {
-            "Basic $(printf %s \"$LOCUM_CLIENT_ID:$LOCUM_CLIENT_SECRET\" | base64 -w0)".to_owned()
+            // App-only tokens are issued for the API key, others for the client id.
+            let is_app_only = entry.route.starts_with("/oauth2/");
+            let (name, secret) = if is_app_only { ("API_KEY", "API_SECRET") } else { ("CLIENT_ID", "CLIENT_SECRET") };
+            format!("Basic $(printf %s \"$LOCUM_{name}:$LOCUM_{secret}\" | base64 -w0)")
         }
         Some(Credential::OAuth1 | Credential::OAuth2) | None => format!("Bearer ${user_token}"),
     }
@@ -71,25 +74,30 @@ fn quote_with_variables(text: &str) -> String {
     let mut quoted = String::new();
     while let Some(part) = parts.next() {
         quoted.push_str(&quote(part));
-        if parts.peek().is_some() {
-            quoted.extend(["\"$", secret_variable(part).as_str(), "\""]);
+        if parts.peek().is_none() {
+            break;
+        }
+        match secret_variable(part) {
+            Some(name) => quoted.extend(["\"$", name.as_str(), "\""]),
+            None => quoted.push_str(&quote(MASK)),
         }
     }
     quoted
 }
 
-/// From the name before a secret, as in `client_secret=` or `"client_secret":"`.
-fn secret_variable(before: &str) -> String {
+/// From the name before a secret, as in `client_secret=` or `"client_secret":"`. None if a user wrote the same characters.
+fn secret_variable(before: &str) -> Option<String> {
+    let is_path = before.ends_with('/');
     let before = before.trim_end_matches(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
     let start = before.rfind(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
     let name = start.map_or(before, |at| {
         before.get(at..).unwrap_or_default().trim_start_matches(|c: char| !c.is_ascii_alphanumeric())
     });
     match name {
-        "client_secret" => "LOCUM_CLIENT_SECRET".to_owned(),
-        "password" | "session_password" => "LOCUM_PASSWORD".to_owned(),
-        "" => "SECRET".to_owned(),
-        name => name.to_ascii_uppercase(),
+        "client_secret" => Some("LOCUM_CLIENT_SECRET".to_owned()),
+        "password" | "session_password" => Some("LOCUM_PASSWORD".to_owned()),
+        name if is_path || is_secret_name(&name.to_ascii_lowercase()) => Some(name.to_ascii_uppercase()),
+        _ => None,
     }
 }
 
@@ -109,5 +117,7 @@ mod tests {
         );
         assert_eq!(quote_with_variables(r#"{"password":"***"}"#), r#"'{"password":"'"$LOCUM_PASSWORD"'"}'"#);
         assert_eq!(quote_with_variables("it's"), r"'it'\''s'");
+        assert_eq!(quote_with_variables("/ads-files/***?a=b"), r#"'/ads-files/'"$FILES"'?a=b'"#);
+        assert_eq!(quote_with_variables(r#"{"text":"rated *** by me"}"#), r#"'{"text":"rated ''***'' by me"}'"#);
     }
 }

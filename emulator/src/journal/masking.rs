@@ -176,13 +176,17 @@ pub fn mask_form(text: &str) -> Cow<'_, str> {
     pairs.collect::<Vec<_>>().join("&").into()
 }
 
+/// Whether it is the name, in lower case, of a secret field of a query or form.
+pub(super) fn is_secret_name(name: &str) -> bool {
+    SECRET_NAMES.contains(&name) || SECRET_FIELDS.contains(&name)
+}
+
 fn is_secret_pair(pair: &str) -> bool {
     let Some((name, value)) = pair.split_once('=') else {
         return false;
     };
     let name = base::percent::decode(name).unwrap_or(name.into()).to_ascii_lowercase();
-    let is_secret = |name: &str| SECRET_NAMES.contains(&name) || SECRET_FIELDS.contains(&name);
-    if is_secret(&name) {
+    if is_secret_name(&name) {
         return true;
     }
     if !value.contains("%3D") && !value.contains("%3d") {
@@ -192,7 +196,7 @@ fn is_secret_pair(pair: &str) -> bool {
     let inner = base::percent::decode(value).unwrap_or(value.into());
     let pairs = inner.split(['?', '&', '#']).filter_map(|pair| pair.split_once('='));
     let mut names = pairs.map(|(name, value)| (name.to_ascii_lowercase(), value));
-    names.any(|(name, value)| is_secret(&name) || value.contains("%3D") || value.contains("%3d"))
+    names.any(|(name, value)| is_secret_name(&name) || value.contains("%3D") || value.contains("%3d"))
 }
 
 /// JSON, which may break off. Values of secret names are replaced wherever they are, in JSON inside of texts too.

@@ -13,7 +13,6 @@ use super::{call_control_api, call_with_arguments, find_server, refused_argument
 use crate::arguments::GlobalArgs;
 use crate::command::send_request;
 use crate::command_error::CommandError;
-use crate::dev::EnvFile;
 use crate::output::print_line;
 
 /// Seconds that one request of `--follow` waits.
@@ -251,25 +250,9 @@ fn load_request(common: &GlobalArgs, id: &str) -> Result<Value, CommandError> {
 
 fn print_curl(common: &GlobalArgs, id: &str) -> Result<(), CommandError> {
     let request = load_request(common, id)?;
-    let mut command = text_of(&request, "curl").to_owned();
-    if let Some(user) = request["user_id"].as_str() {
-        let variable = token_variable(common, user);
-        command = command.replace("$LOCUM_USER_TOKEN", &format!("${variable}"));
-    }
-    common.output_options().print_value_or_text(&json!({ "curl": command }), || command.clone());
+    let command = text_of(&request, "curl");
+    common.output_options().print_value_or_text(&json!({ "curl": command }), || command.to_owned());
     Ok(())
-}
-
-/// The variable of `dev.env` with a token of the user, or else one to be set.
-fn token_variable(common: &GlobalArgs, user: &str) -> &'static str {
-    let folder = common.load_settings().map(|settings| settings.core.data_dir);
-    let variables = folder.ok().and_then(|folder| EnvFile::load(&folder).ok()).map(|file| file.variables());
-    let is = |name: &str| variables.iter().flatten().any(|(known, value)| known == name && value == user);
-    match () {
-        () if is("LOCUM_USER_ID") => "LOCUM_USER_TOKEN",
-        () if is("LOCUM_USER_ID_2") => "LOCUM_USER_TOKEN_2",
-        () => "USER_TOKEN",
-    }
 }
 
 fn write_archive(common: &GlobalArgs, args: &LogArgs, path: &Path) -> Result<(), CommandError> {

@@ -135,6 +135,33 @@ fn log_lists_shows_exports_and_repeats_requests() {
     assert!(wrong.stderr.contains("10m"), "{}", wrong.stderr);
 }
 
+/// The command of `locum log --curl` for a request.
+fn curl_of(server: &TestServer, request: TestRequest) -> String {
+    let id = server.send(request).header("x-transaction-id").to_owned();
+    let curl = server.run_cli(&["log", "--curl", &id]).assert_success().json();
+    curl["curl"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn curl_command_names_the_variables_of_dev_env() {
+    let server = shared_server();
+    for name in ["USER_TOKEN", "USER_TOKEN_2"] {
+        let command = curl_of(server, TestRequest::get("/2/users/me").bearer(server.env_value(name)));
+        assert!(command.contains(&format!("Bearer $LOCUM_{name}\"")), "{command}");
+    }
+    let request = TestRequest::get("/2/users/by?usernames=ada").bearer(server.env_value("BEARER_TOKEN"));
+    let command = curl_of(server, request);
+    assert!(command.contains("Bearer $LOCUM_BEARER_TOKEN\""), "{command}");
+    let form = "grant_type=client_credentials";
+    let request = TestRequest::post("/oauth2/token").form(form);
+    let request = request.basic(server.env_value("API_KEY"), server.env_value("API_SECRET"));
+    let command = curl_of(server, request);
+    assert!(command.contains("\"$LOCUM_API_KEY:$LOCUM_API_SECRET\""), "{command}");
+    let other = server.new_user("curled");
+    let command = curl_of(server, TestRequest::get("/2/users/me").bearer(&other.token));
+    assert!(command.contains("Bearer $USER_TOKEN\""), "{command}");
+}
+
 #[test]
 fn follower_gets_a_request_as_it_arrives() {
     let server = shared_server();
