@@ -35,6 +35,15 @@ fn other_grant_type_is_refused() {
 }
 
 #[test]
+fn client_with_a_wrong_secret_learns_the_scheme() {
+    let (id, _) = client();
+    let form = "grant_type=authorization_code&code=x&redirect_uri=x&code_verifier=x";
+    let response = shared_server().send(TestRequest::post("/2/oauth2/token").form(form).basic(&id, "wrong"));
+    assert_eq!(response.assert_status(401)["error"], "unauthorized_client");
+    assert!(response.header("www-authenticate").starts_with("Basic "), "{:?}", response.headers);
+}
+
+#[test]
 fn oauth2_token_response_forbids_caching_and_cross_origin_reads() {
     let server = shared_server();
     let (id, secret) = client();

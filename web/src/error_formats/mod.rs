@@ -94,6 +94,10 @@ fn add_error_headers(reply: HttpReply, format: ErrorFormat, refusal: &Refusal) -
         Refusal::Unauthenticated(_) if format == ErrorFormat::V2 => {
             reply.header(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
         }
+        // RFC 6749 §5.2: a client that authenticates by a header learns which scheme to use.
+        _ if format == ErrorFormat::OAuth2 && reply.status == 401 => {
+            reply.header(WWW_AUTHENTICATE, HeaderValue::from_static("Basic realm=\"OAuth 2.0\""))
+        }
         _ => reply,
     }
 }
