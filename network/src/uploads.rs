@@ -153,9 +153,19 @@ pub fn initialize(tx: &mut Tx<'_>, owner: UserId, new: &NewUpload) -> Result<Med
 
 /// Refused if it has expired or belongs to another user.
 pub fn find_owned_upload(tx: &mut Tx<'_>, owner: UserId, id: MediaId) -> Result<MediaUpload, Error> {
+    find_upload_named(tx, owner, id, "id")
+}
+
+/// As [`find_owned_upload`], for an id that the request calls `parameter`.
+pub fn find_upload_named(
+    tx: &mut Tx<'_>,
+    owner: UserId,
+    id: MediaId,
+    parameter: &'static str,
+) -> Result<MediaUpload, Error> {
     let now = tx.now();
     let found = uploads::find_by_id(tx, id)?.filter(|upload| upload.owner_id == owner && upload.expires_at > now);
-    found.ok_or_else(|| Refusal::NotFound(ResourceRef::new("media", "id", id)).into())
+    found.ok_or_else(|| Refusal::NotFound(ResourceRef::new("media", parameter, id)).into())
 }
 
 /// Refused if the segments would exceed the announced size or `limit`, in bytes.

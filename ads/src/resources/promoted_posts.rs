@@ -6,7 +6,7 @@ use ads_engine::{
     OperationOutput, ParsedParams, RequiredRole, Resource, ResourceVerb,
 };
 use base::refusal::AdsProblem;
-use base::{Error, Fault, PostId, VocabularyWord};
+use base::{Error, Fault, PostId, Vocabulary, VocabularyWord};
 use serde_json::Value;
 use store::Tx;
 use store::posts::{self, Post, PostState};
@@ -92,9 +92,10 @@ pub fn require_promotable(
     item: &AdsRecord,
     id: PostId,
 ) -> Result<PromotablePost, Error> {
+    let vocabulary = ctx.caller.vocabulary;
     let unsuited = || {
         let why = "does not suit the objective of the line item";
-        post_problem(id, "INVALID_TWEET", why)
+        post_problem(vocabulary, id, "INVALID_TWEET", why)
     };
     if let Some(tried) = account_posts::find_sandbox_post(ctx, id.get())? {
         if !compositions::suits_line_item(ctx, &tried, item)? {
@@ -104,18 +105,18 @@ pub fn require_promotable(
         return Ok(PromotablePost { post, via_repost: by_repost });
     }
     let Some(post) = find_original_post(ctx, id)? else {
-        return Err(post_problem(id, "TWEET_NOT_FOUND", "was not found"));
+        return Err(post_problem(vocabulary, id, "TWEET_NOT_FOUND", "was not found"));
     };
     let promotable = promotable_users::find_by_user(ctx, post.author_id)?;
     let Some(promotable) = promotable else {
         let why = "is not by a promotable user of this account";
-        return Err(post_problem(id, "INVALID_TWEET", why));
+        return Err(post_problem(vocabulary, id, "INVALID_TWEET", why));
     };
     let author = store::users::find_by_id(ctx.tx, post.author_id)?;
     let open = author.is_some_and(|author| author.is_public());
     let for_some = post.members_only || post.followers_only || post.repost_of_id.is_some();
     if !open || for_some {
-        return Err(post_problem(id, "INVALID_TWEET", "is not public"));
+        return Err(post_problem(vocabulary, id, "INVALID_TWEET", "is not public"));
     }
     if !suits_line_item(ctx.tx, &post, item)? {
         return Err(unsuited());
@@ -147,13 +148,20 @@ fn resolve_promoted_id(ctx: &mut AccountContext<'_, '_>, promotable: PromotableP
         return account_posts::find_or_create_sandbox_repost(ctx, promotable.post);
     }
     let Some(full) = promotable_users::find_own_user(ctx)? else {
-        return Err(post_problem(promotable.post, "INVALID_TWEET", "cannot be reposted by anyone"));
+        return Err(post_problem(
+            ctx.caller.vocabulary,
+            promotable.post,
+            "INVALID_TWEET",
+            "cannot be reposted by anyone",
+        ));
     };
     let app = ctx.caller.app.filter(|app| *app != CONSOLE_APP_ID);
     match network::reposts::repost_for_promotion(ctx.tx, full, app, promotable.post) {
         Ok(repost) => Ok(repost.id.get()),
         // For example, because of a block.
-        Err(Error::Refused(_)) => Err(post_problem(promotable.post, "INVALID_TWEET", "cannot be reposted")),
+        Err(Error::Refused(_)) => {
+            Err(post_problem(ctx.caller.vocabulary, promotable.post, "INVALID_TWEET", "cannot be reposted"))
+        }
         Err(failed) => Err(failed),
     }
 }
@@ -174,9 +182,10 @@ pub fn find_visible_post(tx: &mut Tx<'_>, id: i64) -> Result<Option<Post>, Fault
     Ok(posts::find_by_id(tx, original)?.filter(live))
 }
 
-fn post_problem(id: PostId, code: &'static str, why: &str) -> Error {
+fn post_problem(vocabulary: Vocabulary, id: PostId, code: &'static str, why: &str) -> Error {
     let message = format!("The post {id} {why}");
-    AdsProblem::invalid_parameter("post_ids", id, message).with_code(code).into()
+    let name = VocabularyWord::new("post_ids", "tweet_ids").name_in(vocabulary);
+    AdsProblem::invalid_parameter(name, id, message).with_code(code).into()
 }
 
 /// Whether a post's content suits a line item's objective.

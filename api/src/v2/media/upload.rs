@@ -58,7 +58,7 @@ pub(crate) fn status(call: RequestContext) -> HandlerFuture {
         let id = call.query_id("media_id").ok_or_else(|| Refusal::missing_parameter("media_id"))?;
         let (upload, media) = call
             .read(move |tx| {
-                let upload = rules::find_owned_upload(tx, user, id)?;
+                let upload = rules::find_upload_named(tx, user, id, "media_id")?;
                 Ok((upload, store::media::find_by_id(tx, id)?))
             })
             .await?;

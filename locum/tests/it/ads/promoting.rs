@@ -183,6 +183,8 @@ fn post_that_may_not_be_promoted_is_refused_and_leaves_no_repost() {
     author.delete(format!("/2/tweets/{second}")).assert_status(200);
     let deleted = refused(&promote(&ads, &item, &second), 404);
     assert_eq!(deleted, ("TWEET_NOT_FOUND".to_owned(), "post_ids".to_owned()));
+    let older = ads.send("POST", "/promoted_tweets", &[("line_item_id", &item), ("tweet_ids", &second)]);
+    is(&older, 404, "TWEET_NOT_FOUND", "tweet_ids");
 }
 
 #[test]

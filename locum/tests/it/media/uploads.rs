@@ -24,6 +24,12 @@ fn photo_is_uploaded_in_one_step_and_described() {
 }
 
 #[test]
+fn status_of_an_unknown_upload_names_the_parameter() {
+    let refused = person("author").get("/2/media/upload?media_id=1&command=STATUS").assert_status(404);
+    assert_eq!(refused["errors"][0]["parameter"], "media_id", "{refused}");
+}
+
+#[test]
 fn metadata_of_media_is_returned_and_another_shape_refused() {
     let author = person("author");
     let id = picture(&author, &png(90, 60));
