@@ -152,6 +152,7 @@ fn user_lookup_accepts_the_parameters_of_older_clients() {
     show("screen_name=nobody_at_all".to_owned()).assert_legacy_code(404, 50);
     show("user_id=7".to_owned()).assert_legacy_code(404, 50);
     show("user_id=x".to_owned()).assert_legacy_code(400, 44);
+    show(format!("user_id={}&skip_status=true&include_ext_alt_text=true", other.id)).assert_status(200);
     server.run_cli(&["user", "suspend", &other.id]).json();
     show(format!("user_id={}", other.id)).assert_legacy_code(403, 63);
 }

@@ -96,10 +96,10 @@ impl ParamReader {
         }
         let Some((param, name_used)) = find_declared(self.endpoint, location, name) else {
             // Credentials are checked by the authenticator, pages and operations that issue tokens ignore unknown
-            // parameters (RFC 6749 §3.1, §3.2), and the router yields declared path parameters only.
+            // parameters (RFC 6749 §3.1, §3.2), as v1.1 does, and the router yields declared path parameters only.
             let is_ignored = location == ParameterLocation::Path
                 || name.starts_with("oauth_")
-                || self.endpoint.error_format == ErrorFormat::Page
+                || matches!(self.endpoint.error_format, ErrorFormat::Page | ErrorFormat::Legacy)
                 || self.endpoint.permit.open && matches!(self.endpoint.body, BodySpec::Form(_));
             if !is_ignored {
                 self.invalid.push(unknown_parameter(self.endpoint, name, &raw));
