@@ -8,32 +8,36 @@ use crate::{DefaultValue, Kind, Parameter, ValueKind};
 /// The schema of a path or query parameter.
 pub fn parameter_schema(parameter: &Parameter) -> Value {
     let is_plain = |schema: &Value| *schema == json!({ "type": "string" });
-    match (parameter.kind.list, parameter.kind.value) {
-        (None, ValueKind::Int(min, max)) => parameter_int_schema(parameter, min, max),
-        (None, ValueKind::Money) => parameter_int_schema(parameter, 1, i64::MAX),
+    let mut schema = match (parameter.kind.list, parameter.kind.value) {
+        (None, ValueKind::Money) => ValueKind::Int(1, i64::MAX).schema(),
         (None, ValueKind::Url) => text_schema(8, 2048),
         (None, ValueKind::Custom(kind)) if is_plain(&kind.schema()) => text_schema(1, 64),
         (Some(_), ValueKind::Text(..)) => LIST_TEXT.schema(),
         (Some(_), ValueKind::Custom(kind)) if is_plain(&kind.schema()) => LIST_TEXT.schema(),
         (Some((min, max)), value) => array_schema(&value.schema(), min, max),
         (None, value) => value.schema(),
+    };
+    if let (Some(default), Some(schema)) = (documented_default(parameter), schema.as_object_mut()) {
+        schema.insert("default".into(), default);
+    }
+    schema
+}
+
+/// What an omitted parameter means. Generated clients send it.
+fn documented_default(parameter: &Parameter) -> Option<Value> {
+    if parameter.is_required() || parameter.kind.is_list() {
+        return None;
+    }
+    match parameter.default_value {
+        DefaultValue::Number(number) => Some(number.into()),
+        DefaultValue::Word(word) => Some(word.into()),
+        DefaultValue::Flag(flag) => Some(flag.into()),
+        DefaultValue::Empty => None,
     }
 }
 
 /// A list that is documented as the text that contains it.
 const LIST_TEXT: ValueKind = ValueKind::Text(0, 100_000);
-
-fn parameter_int_schema(parameter: &Parameter, min: i64, max: i64) -> Value {
-    let mut schema = ValueKind::Int(min, max).schema();
-    if let Some(schema) = schema.as_object_mut().filter(|_| !parameter.is_required()) {
-        let default = match parameter.default_value {
-            DefaultValue::Number(number) => number,
-            _ => min,
-        };
-        schema.insert("default".into(), default.into());
-    }
-    schema
-}
 
 impl Kind {
     pub fn schema(self) -> Value {
@@ -136,5 +140,21 @@ pub fn add_description(schema: &mut Value, name: VocabularyWord, description: &s
     }
     if name.post != name.tweet && !name.tweet.is_empty() {
         schema.insert("x-alias".into(), json!([name.tweet]));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_declared_default_is_documented() {
+        let default_of = |parameter: Parameter| parameter_schema(&parameter).get("default").cloned();
+        let days = || Parameter::query("days", Kind::int(1, 30), "");
+        assert_eq!(default_of(days()), None);
+        assert_eq!(default_of(days().default_number(7)), Some(json!(7)));
+        assert_eq!(default_of(days().default_number(7).as_required()), None);
+        let flag = Parameter { default_value: DefaultValue::Flag(false), ..Parameter::query("all", Kind::BOOL, "") };
+        assert_eq!(default_of(flag), Some(json!(false)));
     }
 }
