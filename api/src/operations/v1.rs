@@ -95,7 +95,8 @@ const IGNORED: Kind = Kind::text(0, 200);
 const EMBED: &[Parameter] = &[
     Parameter::query("id", Kind::ID, "The id of the post; instead of its address."),
     Parameter::query("url", Kind::text(0, 2_000), "The address of the post's page."),
-    Parameter::query("maxwidth", Kind::int(220, 550), "The width in pixels."),
+    Parameter::query("maxwidth", Kind::int(1, 100_000), "The width in pixels; the answer's is between 220 and 550.")
+        .default_number(oembed::MAX_WIDTH),
     Parameter::query("format", Kind::one_of(&["json"]), "The format."),
     Parameter::query("hide_media", YES_OR_NO, "Accepted and ignored: media are never embedded."),
     Parameter::query("hide_thread", YES_OR_NO, "Accepted and ignored: no other posts are embedded."),

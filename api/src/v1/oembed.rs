@@ -9,8 +9,9 @@ use view::{ShownPost, ShownPosts, TextSegment};
 use web::endpoint::HandlerFuture;
 use web::request_context::RequestContext;
 
-/// In pixels, where `maxwidth` is absent; see the declared bounds of the parameter.
-const DEFAULT_WIDTH: i64 = 550;
+/// In pixels. A `maxwidth` beyond them is answered with the nearer one; embedding sites send the width of their column.
+const MIN_WIDTH: i64 = 220;
+pub(crate) const MAX_WIDTH: i64 = 550;
 /// In seconds: a year.
 const CACHE_AGE: &str = "31536000";
 
@@ -39,7 +40,7 @@ pub(crate) fn show_post(call: RequestContext) -> HandlerFuture {
             "author_name": post.name,
             "author_url": author_url,
             "html": post.to_html(&url),
-            "width": Some(call.query_int("maxwidth")).filter(|width| *width > 0).unwrap_or(DEFAULT_WIDTH),
+            "width": call.query_int("maxwidth").clamp(MIN_WIDTH, MAX_WIDTH),
             "height": null,
             "type": "rich",
             "cache_age": CACHE_AGE,

@@ -86,6 +86,12 @@ fn post_is_embedded_in_other_sites() {
     let by_id = server.send(TestRequest::get(format!("/1.1/statuses/oembed.json?id={post}"))).assert_status(200);
     assert_eq!(by_id["width"], 550);
     assert_eq!(by_id["html"], embed["html"]);
+    for (asked, given) in [("1", 220), ("219", 220), ("550", 550), ("1200", 550)] {
+        let path = format!("/oembed?url={}&maxwidth={asked}", percent_encode(&url));
+        assert_eq!(server.send(TestRequest::get(path)).assert_status(200)["width"], given, "{asked}");
+    }
+    server.send(TestRequest::get(format!("/oembed?id={post}&maxwidth=wide"))).assert_legacy_code(400, 44);
+    server.send(TestRequest::get(format!("/oembed?id={post}&hide_tweet=1&cms=x"))).assert_status(200);
     let reposter = server.new_user("embedder");
     let reposted = reposter.post(format!("/2/users/{}/retweets", reposter.id), &json!({"tweet_id": post}));
     let repost = reposted.assert_status(200)["data"]["rest_id"].as_str().unwrap().to_owned();
