@@ -31,6 +31,7 @@ mod markdown;
 pub mod members;
 mod moderation;
 mod page;
+mod parts;
 mod passkeys;
 mod permissions;
 mod post_preview;
