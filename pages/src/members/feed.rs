@@ -4,7 +4,7 @@ use askama::Template;
 use base::Time;
 
 use crate::page::{initial_letter, is_web_url};
-use crate::{Pager, ZonedTime};
+use crate::{PageFrame, Pager, ZonedTime};
 
 /// A piece of a post's text; a link if it has a URL.
 pub struct PostTextPart {
@@ -198,4 +198,11 @@ pub struct PostFeed {
     pub pager: Pager,
     /// Where buttons lead back to.
     pub path: String,
+}
+
+#[derive(Template)]
+#[template(path = "members/post_feed.html")]
+pub(crate) struct PostFeedHtml<'page> {
+    pub(crate) feed: &'page PostFeed,
+    pub(crate) frame: &'page PageFrame,
 }

@@ -48,6 +48,9 @@ pub use write::{
     AttachedMedia, CommunityTarget, POLL_DURATIONS, REPLY_SETTINGS, TargetPost, WritePostPage, WriteTarget,
 };
 
+pub(crate) use feed::PostFeedHtml;
+pub(crate) use people::PersonList;
+
 pub const HOME_PATH: &str = "/home";
 /// Server-sent events named `posts` with a number, to which a plus is appended if there may be more.
 pub const HOME_LIVE_PATH: &str = "/home/live";

@@ -28,6 +28,15 @@ impl PersonCard {
 }
 
 #[derive(Template)]
+#[template(path = "members/person_list.html")]
+pub(crate) struct PersonList<'page> {
+    pub(crate) people: &'page [PersonCard],
+    pub(crate) frame: &'page PageFrame,
+    /// Where buttons lead back to.
+    pub(crate) path: &'page str,
+}
+
+#[derive(Template)]
 #[template(path = "members/people.html")]
 pub struct PeoplePage {
     pub frame: PageFrame,
