@@ -88,7 +88,8 @@ pub struct MetricTile {
     pub subtext: String,
 }
 
-#[derive(Default)]
+#[derive(Default, Template)]
+#[template(path = "manager_charts.html")]
 pub struct DailyCharts {
     pub title: String,
     pub spans: Vec<NavLink>,
@@ -114,7 +115,8 @@ impl DailyCharts {
     }
 }
 
-#[derive(Default)]
+#[derive(Default, Template)]
+#[template(path = "manager_series.html")]
 pub struct DailySeries {
     pub label: String,
     pub total: String,
@@ -197,7 +199,8 @@ pub struct RowSelection {
 }
 
 /// A form whose fields become the query string.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, Template)]
+#[template(path = "manager_query.html")]
 pub struct QueryForm {
     pub title: String,
     pub action: String,
@@ -209,7 +212,18 @@ pub struct QueryForm {
     pub is_search: bool,
 }
 
+#[derive(Template)]
+#[template(path = "manager_table.html")]
+struct DataTableHtml<'page> {
+    table: &'page DataTable,
+    frame: &'page PageFrame,
+}
+
 impl DataTable {
+    fn html<'page>(&'page self, frame: &'page PageFrame) -> DataTableHtml<'page> {
+        DataTableHtml { table: self, frame }
+    }
+
     pub fn row_cells<'t>(&'t self, row: &'t TableRow) -> Vec<(&'t TableColumn, &'t TableCell)> {
         self.columns.iter().zip(&row.cells).collect()
     }
@@ -283,6 +297,21 @@ pub struct ActionButton {
     pub path: String,
     pub hidden: Vec<(&'static str, String)>,
     pub is_primary: bool,
+}
+
+#[derive(Template)]
+#[template(path = "manager_action.html")]
+struct ActionButtonHtml<'page> {
+    button: &'page ActionButton,
+    name: &'page str,
+    csrf: &'page str,
+}
+
+impl ActionButton {
+    /// `name` tells screen readers what the button is about.
+    fn html<'page>(&'page self, name: &'page str, csrf: &'page str) -> ActionButtonHtml<'page> {
+        ActionButtonHtml { button: self, name, csrf }
+    }
 }
 
 #[derive(Default)]
@@ -361,6 +390,19 @@ pub struct CreativePreviews {
     pub pager: Pager,
 }
 
+#[derive(Template)]
+#[template(path = "manager_previews.html")]
+struct CreativePreviewsHtml<'page> {
+    previews: &'page CreativePreviews,
+    csrf: &'page str,
+}
+
+impl CreativePreviews {
+    fn html<'page>(&'page self, csrf: &'page str) -> CreativePreviewsHtml<'page> {
+        CreativePreviewsHtml { previews: self, csrf }
+    }
+}
+
 #[derive(Default)]
 pub struct CreativePreview {
     pub name: String,
@@ -396,7 +438,8 @@ impl CreativePreview {
     }
 }
 
-#[derive(Clone, Default)]
+#[derive(Clone, Default, Template)]
+#[template(path = "manager_empty.html")]
 pub struct EmptyState {
     pub title: String,
     pub text: String,
