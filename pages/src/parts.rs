@@ -47,6 +47,14 @@ pub(crate) struct SubmitButton<'page> {
 }
 
 #[derive(Template)]
+#[template(path = "parts/link_button.html")]
+pub(crate) struct LinkButton<'page> {
+    pub(crate) label: &'page str,
+    pub(crate) href: &'page str,
+    pub(crate) kind: &'page str,
+}
+
+#[derive(Template)]
 #[template(path = "parts/pager.html")]
 pub(crate) struct PagerLinks<'page> {
     pub(crate) pager: &'page Pager,
