@@ -1,7 +1,7 @@
 //! The search console, and its parts: parsed queries, matching posts and counts.
 
 use crate::page::{HtmlPage, html_page};
-use crate::{FormField, PageFrame, TextDifference};
+use crate::{FormField, PageFrame, TextDifference, ZonedTime};
 use askama::Template;
 use base::Time;
 
@@ -69,6 +69,12 @@ pub enum QueryTreeStep {
     },
 }
 
+#[derive(Template)]
+#[template(path = "query_tree.html")]
+pub(crate) struct QueryTree<'query> {
+    pub(crate) steps: &'query [QueryTreeStep],
+}
+
 #[derive(Clone, Debug, Default)]
 pub struct ParsedQuerySummary {
     pub canonical: String,
@@ -100,6 +106,20 @@ pub struct PostMatch {
     pub created_at: Time,
     pub matched: bool,
     pub steps: Vec<QueryTreeStep>,
+}
+
+#[derive(Template)]
+#[template(path = "post_match.html")]
+pub(crate) struct PostMatchHtml<'page> {
+    post: &'page PostMatch,
+    now: &'page ZonedTime,
+    is_open: bool,
+}
+
+impl PostMatch {
+    pub(crate) fn html<'page>(&'page self, now: &'page ZonedTime, is_open: bool) -> PostMatchHtml<'page> {
+        PostMatchHtml { post: self, now, is_open }
+    }
 }
 
 #[derive(Clone, Debug, Default)]

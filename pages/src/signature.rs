@@ -5,6 +5,8 @@ use crate::{FormField, PageFrame, TextDifference};
 use askama::Template;
 use base::Time;
 
+#[derive(Template)]
+#[template(path = "signature_report.html")]
 pub struct SignatureReport {
     pub is_valid: bool,
     pub base_string: String,

@@ -52,6 +52,28 @@ pub struct WebhookItem {
     pub deliveries: Vec<DeliveryItem>,
 }
 
+/// A webhook with its last challenge and its deliveries.
+#[derive(Template)]
+#[template(path = "webhook.html")]
+pub(crate) struct WebhookSection<'page> {
+    hook: &'page WebhookItem,
+    /// Empty on the page of the app.
+    app: &'page str,
+    action: &'page str,
+    frame: &'page PageFrame,
+}
+
+impl WebhookItem {
+    pub(crate) fn html<'page>(
+        &'page self,
+        app: &'page str,
+        action: &'page str,
+        frame: &'page PageFrame,
+    ) -> WebhookSection<'page> {
+        WebhookSection { hook: self, app, action, frame }
+    }
+}
+
 /// Forms send `act` (`challenge`, `resend` or `replay`) and `webhook`; `resend` also `delivery`, `replay` also `from`
 /// and `to` (`yyyymmddHHMM`).
 #[derive(Template)]

@@ -36,6 +36,9 @@ pub use streams::{ConsoleStreamsPage, EndedStreamItem, StreamItem, TrafficItem};
 pub use webhooks::{AppWebhook, ConsoleWebhooksPage};
 pub use worlds::{ConsoleWorldsPage, WorldKeysSection, WorldRow};
 
+pub(crate) use requests::RequestTable;
+pub(crate) use select_option::LabeledSelect;
+
 /// `(path, name, what it is for)` of each page, in the order of the navigation.
 pub(crate) const SECTIONS: [(&str, &str, &str); 13] = [
     ("/console", "Home", "What happens at the moment"),

@@ -1,5 +1,5 @@
 use crate::page::{HtmlPage, Pager, html_page};
-use crate::{FormField, PageFrame, TextDifference};
+use crate::{FormField, PageFrame, TextDifference, ZonedTime};
 use askama::Template;
 use base::Time;
 
@@ -23,6 +23,13 @@ pub struct RecordedRequestLine {
     pub label: String,
     /// The id of the rule.
     pub injected_fault: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "console/request_table.html")]
+pub(crate) struct RequestTable<'page> {
+    pub(crate) requests: &'page [RecordedRequestLine],
+    pub(crate) now: &'page ZonedTime,
 }
 
 /// The fields `route`, `status`, `app`, `user`, `label` and `text`.

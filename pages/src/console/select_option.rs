@@ -1,5 +1,7 @@
 //! Lists from which a form takes one value.
 
+use askama::Template;
+
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SelectOption {
     pub value: String,
@@ -21,4 +23,12 @@ impl SelectOption {
 /// Options whose labels are their values.
 pub fn word_options(words: &[&str], chosen: &str) -> Vec<SelectOption> {
     words.iter().map(|word| SelectOption::new(*word, *word).select_value(chosen)).collect()
+}
+
+#[derive(Template)]
+#[template(path = "console/select.html")]
+pub(crate) struct LabeledSelect<'page> {
+    pub(crate) id: &'page str,
+    pub(crate) label: &'page str,
+    pub(crate) choices: &'page [SelectOption],
 }
