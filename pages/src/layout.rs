@@ -3,7 +3,7 @@
 
 use askama::Template;
 
-use crate::{FormProblem, PageFrame};
+use crate::{AppRef, AppTab, FormProblem, PageFrame, SiteLinks};
 
 #[derive(Template)]
 #[template(path = "layout_head.html")]
@@ -16,11 +16,7 @@ pub struct DocumentHead<'page> {
 #[derive(Template)]
 #[template(path = "layout_header.html")]
 pub(crate) struct PageHeader<'page> {
-    frame: &'page PageFrame,
-}
-
-pub(crate) fn page_header(frame: &PageFrame) -> PageHeader<'_> {
-    PageHeader { frame }
+    pub(crate) frame: &'page PageFrame,
 }
 
 #[derive(Template)]
@@ -28,4 +24,32 @@ pub(crate) fn page_header(frame: &PageFrame) -> PageHeader<'_> {
 pub struct FormMessages<'page> {
     pub(crate) frame: &'page PageFrame,
     pub(crate) problems: Vec<FormProblem>,
+}
+
+#[derive(Template)]
+#[template(path = "layout_footer.html")]
+pub(crate) struct PageFooter<'page> {
+    pub(crate) host: &'page str,
+}
+
+#[derive(Template)]
+#[template(path = "settings_sections.html")]
+pub(crate) struct SettingsSections<'page> {
+    pub(crate) links: &'page SiteLinks,
+    pub(crate) current: &'static str,
+}
+
+#[derive(Template)]
+#[template(path = "console_sections.html")]
+pub(crate) struct ConsoleSections {
+    pub(crate) current: &'static str,
+}
+
+/// The name of an app and the tabs of its settings.
+#[derive(Template)]
+#[template(path = "app_header.html")]
+pub(crate) struct AppHeader<'page> {
+    pub(crate) frame: &'page PageFrame,
+    pub(crate) app: &'page AppRef,
+    pub(crate) tab: AppTab,
 }
