@@ -3,7 +3,7 @@
 use askama::Template;
 use base::Time;
 
-use crate::{FormField, Pager, ZonedTime};
+use crate::{FormField, Pager, UsageWindow, ZonedTime};
 
 /// A form field with its label, its help and its error.
 #[derive(Template)]
@@ -64,5 +64,13 @@ pub(crate) struct PagerLinks<'page> {
 #[template(path = "parts/when.html")]
 pub(crate) struct RelativeTime<'page> {
     pub(crate) at: &'page Time,
+    pub(crate) now: &'page ZonedTime,
+}
+
+#[derive(Template)]
+#[template(path = "parts/limit_table.html")]
+pub(crate) struct LimitTable<'page> {
+    pub(crate) windows: &'page [UsageWindow],
+    pub(crate) caption: &'page str,
     pub(crate) now: &'page ZonedTime,
 }
