@@ -146,11 +146,11 @@ fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
     bytes.get(start).filter(|byte| **byte == b'"')?;
     let mut at = start + 1;
     loop {
-        match bytes.get(at)? {
-            b'"' => return Some(at + 1),
-            b'\\' => at += 2,
-            _ => at += 1,
+        at += memchr::memchr2(b'"', b'\\', bytes.get(at..)?)?;
+        if bytes.get(at) == Some(&b'"') {
+            return Some(at + 1);
         }
+        at += 2;
     }
 }
 

@@ -18,7 +18,7 @@ use crate::records::RecordRow;
 const MAX_GATHERED: i64 = 2_000;
 /// The maximum if a total is requested as well.
 const MAX_GATHERED_WITH_TOTAL: i64 = 10_000;
-/// Reading so many matches costs less than counting those of further indexes.
+/// Reading so many matches costs less than counting them.
 const FEW_MATCHES: i64 = 1_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +48,11 @@ pub(super) fn choose_index(
             leads.push(GatherIndex::Field(place));
         }
     }
+    for lead in &leads {
+        if !has_more_matches(tx, listing, *lead, FEW_MATCHES)? {
+            return Ok(Some(*lead));
+        }
+    }
     let mut least = if totals { MAX_GATHERED_WITH_TOTAL } else { MAX_GATHERED };
     let mut best = None;
     for lead in leads {
@@ -55,28 +60,45 @@ pub(super) fn choose_index(
         if count < least {
             (least, best) = (count, Some(lead));
         }
-        if least <= FEW_MATCHES {
-            break;
-        }
     }
     Ok(best)
+}
+
+fn has_more_matches(tx: &mut Tx<'_>, listing: &RecordListing<'_>, lead: GatherIndex, than: i64) -> Result<bool, Fault> {
+    let upper = prefix_upper_bound(listing.name_prefix.as_bytes());
+    let mut query = matches_query(tx, listing, lead, "SELECT 1", &upper);
+    let than = query.bind_value(than);
+    query.push_sql(&format!(" LIMIT 1 OFFSET {than}"));
+    tx.row_exists(&query.sql, &query.args)
 }
 
 /// The number of matches in an index, up to a limit.
 fn count_matches(tx: &mut Tx<'_>, listing: &RecordListing<'_>, lead: GatherIndex, most: i64) -> Result<i64, Fault> {
     let upper = prefix_upper_bound(listing.name_prefix.as_bytes());
-    let mut query = indexed_query(tx, listing, lead, "SELECT COUNT(*) FROM (SELECT 1");
+    let mut query = matches_query(tx, listing, lead, "SELECT COUNT(*) FROM (SELECT 1", &upper);
+    let most = query.bind_value(most);
+    query.push_sql(&format!(" LIMIT {most}) AS found"));
+    tx.query_number(&query.sql, &query.args)
+}
+
+/// The matches of one filter, without the other filters.
+fn matches_query<'a>(
+    tx: &Tx<'_>,
+    listing: &'a RecordListing<'_>,
+    lead: GatherIndex,
+    select: &str,
+    upper: &'a [u8],
+) -> SqlQueryBuilder<'a> {
+    let mut query = indexed_query(tx, listing, lead, select);
     match lead {
-        GatherIndex::Name => query.push_name_range("name_key", listing.name_prefix, &upper),
+        GatherIndex::Name => query.push_name_range("name_key", listing.name_prefix, upper),
         GatherIndex::Field(place) => {
             if let Some((name, values)) = listing.number_filters.get(place) {
                 query.push_one_of(&field_sql(name), values.iter().map(|value| (*value).into()));
             }
         }
     }
-    let most = query.bind_value(most);
-    query.push_sql(&format!(" LIMIT {most}) AS found"));
-    tx.query_number(&query.sql, &query.args)
+    query
 }
 
 /// The page and the total count.
@@ -102,10 +124,15 @@ pub(super) fn gather_page(
     if let Some((at, id)) = &listing.after {
         found.retain(|(here, own)| compare_cursors(orders, (here, *own), (at, *id)).is_gt());
     }
-    found.sort_unstable_by(|(one_at, one), (other_at, other)| {
+    let compare = |(one_at, one): &(Vec<OrderValue>, i64), (other_at, other): &(Vec<OrderValue>, i64)| {
         compare_cursors(orders, (one_at, *one), (other_at, *other))
-    });
-    found.truncate(usize::try_from(listing.limit).unwrap_or(usize::MAX));
+    };
+    let limit = usize::try_from(listing.limit).unwrap_or(usize::MAX);
+    if limit < found.len() {
+        found.select_nth_unstable_by(limit, compare);
+        found.truncate(limit);
+    }
+    found.sort_unstable_by(compare);
     let ids: Vec<i64> = found.iter().map(|(_, id)| *id).collect();
     let stored = find_by_ids(tx, listing.kind, &ids)?;
     let mut stored: HashMap<i64, RecordRow> = stored.into_iter().map(|row| (row.id, row)).collect();
