@@ -87,7 +87,7 @@ pub fn set_alt_text(tx: &mut Tx<'_>, user: UserId, id: MediaId, alt_text: &str) 
         Ok::<_, Fault>(found.is_some_and(|item| item.owner_id == user))
     };
     if !exists(tx)? {
-        let upload = find_owned_upload(tx, user, id)?;
+        let upload = find_owned_upload(tx, user, id, "id")?;
         uploads::set_alt_text(tx, upload.id, alt_text)?;
         // The media may have been created while waiting for the lock.
         if !exists(tx)? {
@@ -115,7 +115,7 @@ pub fn set_metadata(tx: &mut Tx<'_>, user: UserId, id: MediaId, metadata: &Map<S
     // Serializes changes of the same metadata.
     users::lock(tx, user)?;
     if media::find_by_id(tx, id)?.is_none_or(|item| item.owner_id != user) {
-        find_owned_upload(tx, user, id)?;
+        find_owned_upload(tx, user, id, "id")?;
     }
     Ok(merge_metadata(tx, id, metadata)?)
 }

@@ -151,13 +151,8 @@ pub fn initialize(tx: &mut Tx<'_>, owner: UserId, new: &NewUpload) -> Result<Med
     Ok(upload)
 }
 
-/// Refused if it has expired or belongs to another user.
-pub fn find_owned_upload(tx: &mut Tx<'_>, owner: UserId, id: MediaId) -> Result<MediaUpload, Error> {
-    find_upload_named(tx, owner, id, "id")
-}
-
-/// As [`find_owned_upload`], for an id that the request calls `parameter`.
-pub fn find_upload_named(
+/// Refused if it has expired or belongs to another user. `parameter` is the id's name in the request.
+pub fn find_owned_upload(
     tx: &mut Tx<'_>,
     owner: UserId,
     id: MediaId,
@@ -203,7 +198,7 @@ pub fn add_segment(
 
 /// Refused if the upload does not receive segments.
 pub fn find_open_upload(tx: &mut Tx<'_>, owner: UserId, id: MediaId) -> Result<MediaUpload, Error> {
-    let upload = find_owned_upload(tx, owner, id)?;
+    let upload = find_owned_upload(tx, owner, id, "id")?;
     if upload.state == UploadState::Receiving {
         return Ok(upload);
     }

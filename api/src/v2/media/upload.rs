@@ -58,7 +58,7 @@ pub(crate) fn status(call: RequestContext) -> HandlerFuture {
         let id = call.query_id("media_id").ok_or_else(|| Refusal::missing_parameter("media_id"))?;
         let (upload, media) = call
             .read(move |tx| {
-                let upload = rules::find_upload_named(tx, user, id, "media_id")?;
+                let upload = rules::find_owned_upload(tx, user, id, "media_id")?;
                 Ok((upload, store::media::find_by_id(tx, id)?))
             })
             .await?;
@@ -209,7 +209,7 @@ async fn store_segment(
 /// Photos and subtitles are processed at once, other media in the background.
 async fn finish_upload(call: &RequestContext, uploads: &UploadProcessor, id: MediaId) -> Result<HttpReply, Error> {
     let user = call.require_user()?;
-    let upload = call.read(move |tx| rules::find_owned_upload(tx, user, id)).await?;
+    let upload = call.read(move |tx| rules::find_owned_upload(tx, user, id, "id")).await?;
     let later = match upload.kind.as_str() {
         "photo" | "subtitles" => false,
         "" => {
@@ -220,7 +220,7 @@ async fn finish_upload(call: &RequestContext, uploads: &UploadProcessor, id: Med
     };
     let (upload, is_first) = call
         .write(move |tx| {
-            let mut upload = rules::find_owned_upload(tx, user, id)?;
+            let mut upload = rules::find_owned_upload(tx, user, id, "id")?;
             let before = upload.state;
             rules::finalize(tx, &mut upload, later)?;
             Ok((upload, before == UploadState::Receiving))
