@@ -1,16 +1,15 @@
 //! Authentication of requests (contract core §2.7).
 
-use std::hash::Hash;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use base::clock::wall_time;
+use base::clock::{monotonic_now, wall_time};
 use base::oauth1::{OAuth1Credentials, OAuth1Request, RequestOrigin};
 use base::refusal::AuthenticationProblem;
 use base::secret::digest;
 use base::{AppId, Credential, Error, Fault, Refusal, Scopes, Secret, Time, UserId};
-use moka::sync::Cache;
+use quick_cache::sync::Cache;
 use store::apps::{self, App, AppStatus};
 use store::credential_changes::CredentialChangeReader;
 use store::credential_versions::CredentialKey;
@@ -25,7 +24,7 @@ use crate::oauth1_flow;
 use crate::permissions::{AccessLevel, Permission};
 
 /// Cached credentials per kind.
-const CACHE_CAPACITY: u64 = 100_000;
+const CACHE_CAPACITY: usize = 100_000;
 
 /// How often changes by other nodes are polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
@@ -98,11 +97,17 @@ pub struct VerifiedRequest {
     pub presented: OAuth1Credentials,
 }
 
+/// When a credential was read: the store's version of credentials before, and the time.
+#[derive(Clone, Copy)]
+struct ReadVersion {
+    number: u64,
+    time: Instant,
+}
+
 /// A credential as resolved from the store.
 #[derive(Clone)]
 struct CachedCredential {
-    /// The store's version of credentials before it was resolved.
-    version: u64,
+    version: ReadVersion,
     /// What it depends on.
     keys: [CredentialKey; 4],
     expires_at: Option<Time>,
@@ -117,7 +122,7 @@ pub struct Authenticator {
     skew_ms: i64,
     bearers: Cache<[u8; 32], CachedCredential>,
     oauth1_tokens: Cache<[u8; 32], CachedCredential>,
-    consumers: Cache<String, (u64, Arc<App>)>,
+    consumers: Cache<String, (ReadVersion, Arc<App>)>,
 }
 
 impl Authenticator {
@@ -126,15 +131,14 @@ impl Authenticator {
             |text: &String| RequestOrigin::parse(text).ok_or_else(|| Fault::new(format!("{text:?} is not an origin")));
         let origins = config.public_origins.iter().map(origin).collect::<Result<_, _>>()?;
         let nonces = NonceRegistry::open(&store, &config.data_dir, config.timestamp_skew_ms, wall_time())?;
-        let is_shared = store.is_shared();
         Ok(Self {
             store,
             nonces,
             origins,
             skew_ms: config.timestamp_skew_ms,
-            bearers: new_cache(is_shared),
-            oauth1_tokens: new_cache(is_shared),
-            consumers: new_cache(is_shared),
+            bearers: Cache::new(CACHE_CAPACITY),
+            oauth1_tokens: Cache::new(CACHE_CAPACITY),
+            consumers: Cache::new(CACHE_CAPACITY),
         })
     }
 
@@ -200,14 +204,15 @@ impl Authenticator {
         Ok(cached.caller.clone()?)
     }
 
-    fn credentials_version(&self) -> u64 {
-        self.store.context().credential_versions.current()
+    fn credentials_version(&self) -> ReadVersion {
+        ReadVersion { number: self.store.context().credential_versions.current(), time: monotonic_now() }
     }
 
     /// Whether what was loaded with this version has not changed since.
-    fn is_valid(&self, version: u64, keys: &[CredentialKey]) -> bool {
+    fn is_valid(&self, version: ReadVersion, keys: &[CredentialKey]) -> bool {
         let versions = &self.store.context().credential_versions;
-        versions.is_valid(version, keys) && (!self.store.is_shared() || versions.is_complete_within(MAX_STALENESS))
+        let is_recent = || version.time.elapsed() < SHARED_CACHE_LIFETIME && versions.is_complete_within(MAX_STALENESS);
+        versions.is_valid(version.number, keys) && (!self.store.is_shared() || is_recent())
     }
 
     /// None if the request is not signed. Each signature is accepted once.
@@ -327,21 +332,12 @@ impl Authenticator {
     }
 }
 
-fn new_cache<K, V>(is_shared: bool) -> Cache<K, V>
-where
-    K: Hash + Eq + Send + Sync + 'static,
-    V: Clone + Send + Sync + 'static,
-{
-    let cache = Cache::builder().max_capacity(CACHE_CAPACITY);
-    if is_shared { cache.time_to_live(SHARED_CACHE_LIFETIME).build() } else { cache.build() }
-}
-
 pub fn parse_bearer_header(header: &str) -> Option<&str> {
     let (scheme, token) = header.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-fn look_up_bearer(tx: &mut Tx<'_>, token: &str, version: u64) -> Result<Option<CachedCredential>, Error> {
+fn look_up_bearer(tx: &mut Tx<'_>, token: &str, version: ReadVersion) -> Result<Option<CachedCredential>, Error> {
     if let Some(found) = tokens::find_oauth2(tx, &digest(token))? {
         if found.kind != "access" || found.revoked_at.is_some() {
             return Ok(None);
@@ -370,7 +366,7 @@ fn look_up_bearer(tx: &mut Tx<'_>, token: &str, version: u64) -> Result<Option<C
     Ok(Some(CachedCredential { version, keys, expires_at: None, caller, token_secret: None }))
 }
 
-fn look_up_oauth1(tx: &mut Tx<'_>, digest: &[u8; 32], version: u64) -> Result<Option<CachedCredential>, Error> {
+fn look_up_oauth1(tx: &mut Tx<'_>, digest: &[u8; 32], version: ReadVersion) -> Result<Option<CachedCredential>, Error> {
     let found = tokens::find_oauth1(tx, digest)?.filter(|token| token.revoked_at.is_none());
     let Some(found) = found else { return Ok(None) };
     let Some(app) = find_live_app(tx, found.app_id)? else {

@@ -13,8 +13,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::{Error, Fault, PostId, UserId, sorted_distinct};
-use moka::sync::Cache;
 use parking_lot::Mutex;
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
 use store::event_log::CreatedPosts;
 use store::lists::{self, List};
 use store::posts::{self, PageRange};
@@ -46,9 +47,11 @@ const RETRY_DELAY: Duration = Duration::from_secs(1);
 const MAX_AUTHOR_BATCH: i64 = 64;
 /// Maximum number of ids in memory, over all timelines.
 const CACHE_CAPACITY: u64 = 4_000_000;
+/// Timelines that fit into the cache.
+const EXPECTED_TIMELINES: usize = 1_250;
 
 pub struct HomeTimelines {
-    timelines: Cache<TimelineCacheKey, Arc<Mutex<CachedTimeline>>>,
+    timelines: Cache<TimelineCacheKey, Arc<Mutex<CachedTimeline>>, MaxLength>,
     recent: Arc<RecentPosts>,
     /// The log entry of the newest post in `recent`.
     newest_entry: watch::Sender<i64>,
@@ -57,12 +60,8 @@ pub struct HomeTimelines {
 
 impl Default for HomeTimelines {
     fn default() -> Self {
-        let weigh = |key: &TimelineCacheKey, _: &Arc<Mutex<CachedTimeline>>| {
-            u32::try_from(key.max_length()).unwrap_or(u32::MAX)
-        };
-        let timelines = Cache::builder().max_capacity(CACHE_CAPACITY).weigher(weigh).build();
         Self {
-            timelines,
+            timelines: Cache::with_weighter(EXPECTED_TIMELINES, CACHE_CAPACITY, MaxLength),
             recent: Arc::default(),
             newest_entry: watch::Sender::default(),
             watchers: WatcherCounts::default(),
@@ -90,6 +89,16 @@ impl TimelineCacheKey {
             Self::Reader(_) => HOME_LENGTH,
             Self::List(_) => LIST_LENGTH,
         }
+    }
+}
+
+/// A timeline counts with all ids that it may hold.
+#[derive(Clone)]
+struct MaxLength;
+
+impl Weighter<TimelineCacheKey, Arc<Mutex<CachedTimeline>>> for MaxLength {
+    fn weight(&self, key: &TimelineCacheKey, _timeline: &Arc<Mutex<CachedTimeline>>) -> u64 {
+        u64::try_from(key.max_length()).unwrap_or(u64::MAX)
     }
 }
 
@@ -151,7 +160,7 @@ impl HomeTimelines {
     ) -> Result<(Vec<PostId>, bool), Fault> {
         let max_length = source.cache_key().max_length();
         let created = self.recent.read_new(tx, MAX_CATCH_UP_POSTS)?;
-        let timeline = self.timelines.get_with(source.cache_key(), Arc::default);
+        let timeline = self.timelines.get_or_insert_with(&source.cache_key(), || Ok::<_, Fault>(Arc::default()))?;
         let mut timeline = timeline.lock();
         timeline.refresh(tx, source, &self.recent, &created)?;
         loop {

@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use ::search::{PostIndexReader, QueryPlan, SearchLookups, SearchWindow, TimeBuckets};
 use base::{Error, Fault, Time};
-use moka::sync::Cache;
 use query::ParsedQuery;
+use quick_cache::sync::Cache;
 use store::Tx;
 
 use crate::keywords;
@@ -20,7 +20,7 @@ use crate::search::resolve_query_names;
 /// How long related keywords are cached.
 const CACHE_TTL_MS: i64 = 300_000;
 /// Cached queries.
-const CACHE_CAPACITY: u64 = 10_000;
+const CACHE_CAPACITY: usize = 10_000;
 const HOUR_MS: i64 = 3_600_000;
 /// The list of a country's residents, within a query only: no stored list has this id.
 const RESIDENTS_LIST_ID: i64 = 1;

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use ::search::{PostIndexReader, QueryPlan, SearchLookups, SearchWindow};
 use base::{Error, Fault, PostId, Time, UserId, sorted_distinct};
-use moka::sync::Cache;
+use quick_cache::sync::Cache;
 use store::posts::{self, PostText};
 use store::{Tx, topics};
 
