@@ -18,7 +18,8 @@ use crate::background_pause::ActivityClock;
 use crate::context::{StoreContext, background_rng};
 use crate::credential_versions::CredentialVersions;
 use crate::db::{
-    AppliedMigration, Database, DatabaseLocation, ErasedWork, MigrationStatus, TransactionWork, WorkResult, sqlite,
+    AppliedMigration, Database, DatabaseLocation, ErasedJobFuture, ErasedWork, JobFuture, MigrationStatus,
+    TransactionWork, sqlite,
 };
 use crate::nodes::{NodeLease, NodePurpose};
 use crate::{Tx, event_log, meta, user_search};
@@ -145,20 +146,22 @@ impl Store {
     }
 
     /// Runs `work` in a transaction; returns once it is durable. Fails at once while this node has no valid lease.
-    pub async fn write<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> Result<T, Error> {
-        Ok(self.run_job(ErasedWork::new(work), true).await?.into_value()?)
+    pub fn write<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> JobFuture<'_, T> {
+        JobFuture::new(self.run_job(ErasedWork::new(work), true))
     }
 
     /// Runs read-only `work`.
-    pub async fn read<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> Result<T, Error> {
-        Ok(self.run_job(ErasedWork::new(work), false).await?.into_value()?)
+    pub fn read<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> JobFuture<'_, T> {
+        JobFuture::new(self.run_job(ErasedWork::new(work), false))
     }
 
-    async fn run_job(&self, work: ErasedWork, is_write: bool) -> Result<WorkResult, Error> {
-        if is_write {
-            self.context.node.identity_for_write()?;
-        }
-        self.db.run_job(work, is_write).await
+    fn run_job(&self, work: ErasedWork, is_write: bool) -> ErasedJobFuture<'_> {
+        Box::pin(async move {
+            if is_write {
+                self.context.node.identity_for_write()?;
+            }
+            self.db.run_job(work, is_write).await
+        })
     }
 
     /// The end of the event log, when it has everything that was committed before; refused as unavailable after `limit`.

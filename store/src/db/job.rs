@@ -1,8 +1,11 @@
 //! Jobs: work sent to a connection's thread, and the reply.
 
 use std::any::{Any, TypeId};
+use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use base::{Error, Fault};
 use tokio::sync::oneshot;
@@ -35,8 +38,40 @@ impl ErasedWork {
 }
 
 impl WorkResult {
-    pub(crate) fn into_value<T: 'static>(self) -> Result<T, Fault> {
-        self.0.downcast().map(|value| *value).map_err(|_| Fault::new("a database job returned another type"))
+    pub(crate) fn into_value<T: 'static>(self) -> Result<T, Error> {
+        match self.0.downcast() {
+            Ok(value) => Ok(*value),
+            Err(_) => Err(result_type_fault()),
+        }
+    }
+}
+
+#[cold]
+fn result_type_fault() -> Error {
+    Fault::new("a database job returned another type").into()
+}
+
+pub(crate) type ErasedJobFuture<'s> = Pin<Box<dyn Future<Output = Result<WorkResult, Error>> + Send + 's>>;
+
+/// The outcome of a job. What runs the job is compiled once, other than an async function, which would be compiled for
+/// each of some hundred kinds of work.
+#[must_use = "a job runs when its future is polled"]
+pub struct JobFuture<'s, T> {
+    job: ErasedJobFuture<'s>,
+    result: PhantomData<fn() -> T>,
+}
+
+impl<'s, T> JobFuture<'s, T> {
+    pub(crate) const fn new(job: ErasedJobFuture<'s>) -> Self {
+        Self { job, result: PhantomData }
+    }
+}
+
+impl<T: 'static> Future for JobFuture<'_, T> {
+    type Output = Result<T, Error>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        self.job.as_mut().poll(context).map(|outcome| outcome?.into_value())
     }
 }
 

@@ -14,8 +14,9 @@ pub(crate) mod sqlite;
 mod tx;
 mod value;
 
+pub use job::JobFuture;
 pub use job::TransactionWork;
-pub(crate) use job::{ErasedWork, WorkResult};
+pub(crate) use job::{ErasedJobFuture, ErasedWork, WorkResult};
 pub use migrate::{AppliedMigration, MigrationStatus};
 pub(crate) use migrate::{COMPATIBLE_FROM_KEY, CONTRACTION_LOCK, parse_version, schema_version};
 pub(crate) use query_limits::record_appended_event;
@@ -252,7 +253,7 @@ impl Database {
         let (reply, answer) = oneshot::channel();
         self.push_job(DatabaseJob::new(ErasedWork::new(work), reply, false, None))?;
         let reply = answer.blocking_recv().map_err(|_| Fault::new("the store stopped while a job was running"))?;
-        Ok(reply.into_outcome()?.into_value()?)
+        reply.into_outcome()?.into_value()
     }
 
     fn push_job(&self, job: DatabaseJob) -> Result<(), Fault> {
