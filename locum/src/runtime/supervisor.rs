@@ -8,6 +8,7 @@ use std::time::Duration;
 use base::clock;
 use edge::Shutdown;
 use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use tokio::task::JoinSet;
 use web::metrics::ServerMetrics;
 
@@ -16,6 +17,8 @@ const MIN_RESTART_DELAY: Duration = Duration::from_millis(100);
 const MAX_RESTART_DELAY: Duration = Duration::from_secs(30);
 /// After running this long, a task starts over with the shortest delay.
 const HEALTHY_AFTER: Duration = Duration::from_mins(1);
+
+type BoxedWork = Box<dyn Fn(Shutdown) -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// Dropping it aborts the tasks.
 pub(super) struct Supervisor {
@@ -36,16 +39,21 @@ impl Supervisor {
         F: Fn(C, Shutdown) -> W + Send + Sync + 'static,
         W: Future<Output = ()> + Send + 'static,
     {
+        let context = context.clone();
+        self.start_boxed(name, Box::new(move |shutdown| Box::pin(work(context.clone(), shutdown))));
+    }
+
+    /// Compiled once, and not for each kind of work.
+    fn start_boxed(&mut self, name: &'static str, work: BoxedWork) {
         self.metrics.add_background_task(name);
         let (metrics, shutdown) = (Arc::clone(&self.metrics), self.shutdown.clone());
-        let context = context.clone();
         self.tasks.spawn(async move {
             let mut restarts = RestartPolicy::default();
             loop {
                 let started = clock::monotonic_now();
                 let run = async {
                     panic_where_a_test_asks(name, restarts.panics);
-                    work(context.clone(), shutdown.clone()).await;
+                    work(shutdown.clone()).await;
                 };
                 let Err(panic) = AssertUnwindSafe(run).catch_unwind().await else {
                     return;
@@ -69,15 +77,9 @@ impl Supervisor {
         F: Fn(C) -> W + Send + Sync + 'static,
         W: Future<Output = ()> + Send + 'static,
     {
-        self.start(name, context, move |context, shutdown| {
-            let work = work(context);
-            async move {
-                tokio::select! {
-                    () = work => {}
-                    () = shutdown.wait() => {}
-                }
-            }
-        });
+        let context = context.clone();
+        let work: BoxedWork = Box::new(move |shutdown| run_until_shutdown(Box::pin(work(context.clone())), shutdown));
+        self.start_boxed(name, work);
     }
 
     pub(super) async fn join_all(&mut self) {
@@ -87,6 +89,15 @@ impl Supervisor {
     pub(super) async fn abort_all(&mut self) {
         self.tasks.shutdown().await;
     }
+}
+
+fn run_until_shutdown(work: BoxFuture<'static, ()>, shutdown: Shutdown) -> BoxFuture<'static, ()> {
+    Box::pin(async move {
+        tokio::select! {
+            () = work => {}
+            () = shutdown.wait() => {}
+        }
+    })
 }
 
 #[derive(Debug, Default)]

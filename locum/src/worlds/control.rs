@@ -8,6 +8,7 @@ use emulator::journal::Journal;
 use emulator::worlds::{
     SnapshotComparison, SnapshotFacts, WorldControl, WorldFacts, WorldFuture, WorldKeys, WorldReplacement,
 };
+use futures_util::FutureExt as _;
 use parking_lot::Mutex;
 
 use super::credentials::world_mark;
@@ -62,7 +63,7 @@ impl WorldController {
         Box::pin(async move {
             let registry = registry?;
             let slot = registry.find_or_refuse(&name)?;
-            let task = tokio::spawn(async move { work(registry, slot).await });
+            let task = tokio::spawn(work(registry, slot).boxed());
             task.await.map_err(|error| Error::from(Fault::from_cause("working on a world".to_owned(), error)))?
         })
     }
