@@ -8,8 +8,9 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 use rustix::fs::Mode;
 
-use self::cli_command::{CliCommand, WebhookCliCommand};
+use self::cli_command::CliCommand;
 use crate::arguments::{ConfigCommand, GlobalArgs};
+use crate::command::{AdminCommand, WebhookCommand};
 use crate::command_error::CommandError;
 use crate::{command, dev, launcher, output, runtime, testing, tools};
 
@@ -59,41 +60,13 @@ fn run_subcommand(common: &GlobalArgs, verb: CliCommand, umask: Mode) -> Result<
         CliCommand::LimitProcess(args) => return tools::limit_process(&args),
         CliCommand::Env(args) => tools::print_env(common, &args)?,
         CliCommand::Ca(verb) => tools::run_ca_command(common, verb, output)?,
-        CliCommand::Follow(verb) => command::run_and_print(common, command::AdminCommand::Follow(verb))?,
-        CliCommand::User(verb) => command::run_and_print(common, command::AdminCommand::User(verb))?,
-        CliCommand::Post(verb) => command::run_and_print(common, command::AdminCommand::Post(verb))?,
-        CliCommand::Poll(verb) => command::run_and_print(common, command::AdminCommand::Poll(verb))?,
-        CliCommand::Community(verb) => command::run_and_print(common, command::AdminCommand::Community(verb))?,
-        CliCommand::Note(verb) => command::run_and_print(common, command::AdminCommand::Note(verb))?,
-        CliCommand::Link(verb) => command::run_and_print(common, command::AdminCommand::Link(verb))?,
-        CliCommand::News(verb) => command::run_and_print(common, command::AdminCommand::News(verb))?,
-        CliCommand::Place(verb) => command::run_and_print(common, command::AdminCommand::Place(verb))?,
-        CliCommand::Annotation(verb) => command::run_and_print(common, command::AdminCommand::Annotation(verb))?,
-        CliCommand::App(verb) => command::run_and_print(common, command::AdminCommand::App(verb))?,
-        CliCommand::Ads(verb) => command::run_and_print(common, command::AdminCommand::Ads(verb))?,
-        CliCommand::Token(verb) => command::run_and_print(common, command::AdminCommand::Token(verb))?,
-        CliCommand::Mod(verb) => command::run_and_print(common, command::AdminCommand::Mod(verb))?,
-        CliCommand::Site(verb) => command::run_and_print(common, command::AdminCommand::Site(verb))?,
-        CliCommand::Role(verb) => command::run_and_print(common, command::AdminCommand::Role(verb))?,
-        CliCommand::Invite(args) => command::run_and_print(common, command::AdminCommand::Invite(args))?,
-        CliCommand::Audit(verb) => command::run_and_print(common, command::AdminCommand::Audit(verb))?,
-        CliCommand::Keys(verb) => command::run_and_print(common, command::AdminCommand::Keys(verb))?,
-        CliCommand::Space(verb) => command::run_and_print(common, command::AdminCommand::Space(verb))?,
-        CliCommand::Message(verb) => command::run_and_print(common, command::AdminCommand::Message(verb))?,
-        CliCommand::Webhook(WebhookCliCommand::Listen(args)) => tools::listen_for_webhooks(common, &args)?,
-        CliCommand::Webhook(WebhookCliCommand::Command(verb)) => {
-            command::run_and_print(common, command::AdminCommand::Webhook(verb))?;
+        CliCommand::Admin(AdminCommand::Webhook(WebhookCommand::Listen(args))) => {
+            tools::listen_for_webhooks(common, &args)?;
         }
-        CliCommand::Node(verb) => command::run_and_print(common, command::AdminCommand::Node(verb))?,
-        CliCommand::Trigger(args) => command::run_and_print(common, command::AdminCommand::Trigger(args))?,
-        CliCommand::Metrics(args) => command::run_and_print(common, command::AdminCommand::Metrics(args))?,
+        CliCommand::Admin(AdminCommand::Sign(verb)) => tools::explain_signature(common, verb, output)?,
+        CliCommand::Admin(AdminCommand::Fsck(args)) => return tools::run_fsck(common, args, output),
+        CliCommand::Admin(command) => command::run_and_print(common, command)?,
         CliCommand::Testing(verb) => return testing::run_testing_command(common, &verb),
-        CliCommand::Sign(verb) => tools::explain_signature(common, verb, output)?,
-        CliCommand::Import(verb) => command::run_and_print(common, command::AdminCommand::Import(verb))?,
-        CliCommand::Export(args) => command::run_and_print(common, command::AdminCommand::Export(args))?,
-        CliCommand::Backup(args) => command::run_and_print(common, command::AdminCommand::Backup(args))?,
-        CliCommand::Fsck(args) => return tools::run_fsck(common, args, output),
-        CliCommand::Reindex => command::run_and_print(common, command::AdminCommand::Reindex)?,
         CliCommand::Restore(args) => return tools::restore_backup(common, &args, output),
         CliCommand::Migrate(verb) => tools::run_migrate_command(common, verb, output)?,
         CliCommand::Health(args) => tools::check_health(common, args, output)?,

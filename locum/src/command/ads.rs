@@ -12,7 +12,6 @@ use clap::Subcommand;
 use network::audit::AuditActor;
 use network::emails::EmailSite;
 use network::notifications;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::Tx;
 
@@ -26,8 +25,7 @@ use super::targeting_options::{self, OptionCommand};
 use super::{account_settings, ads_report, ads_tree, find};
 use crate::instance::Instance;
 
-#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, Subcommand)]
 pub(crate) enum AdsCommand {
     /// Manage advertising accounts
     #[command(subcommand)]

@@ -4,14 +4,12 @@ use ads::resources::{accounts, promotable_users};
 use ads_engine::{AccountContext, AdsRecord, IdFormat, engine};
 use base::{Error, Refusal, UserId, Vocabulary};
 use clap::Subcommand;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::Tx;
 
 use super::find;
 
-#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, Subcommand)]
 pub(crate) enum AccountCommand {
     /// Create an account; the user administers it and is its promotable user
     Create {

@@ -11,7 +11,6 @@ use base::csv::csv_line;
 use base::time::DAY_MS;
 use base::{Error, Time, UserId};
 use clap::{Args, ValueEnum};
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use store::Tx;
 use store::ledger::{self, AdEntity, Metric, MetricSums, Placement};
@@ -51,7 +50,7 @@ const COLUMNS: [&str; 15] = [
     "results",
 ];
 
-#[derive(Args, Clone, Debug, Serialize, Deserialize)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct AdsReportArgs {
     /// The account's id
     account: String,
@@ -75,16 +74,14 @@ pub(crate) struct AdsReportArgs {
     pub(super) csv: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ReportRows {
     Campaign,
     LineItem,
     Day,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ReportBreakdown {
     Placement,
     Platform,

@@ -14,7 +14,6 @@ use ads::resources::targeting_criteria::TARGETING_CRITERION;
 use ads_engine::{AccountContext, AdsRecord, IdFormat, RecordView, Resource, engine};
 use base::{Error, Time, UserId};
 use clap::{Args, Subcommand};
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::Tx;
 use store::ledger::{self, AdEntity};
@@ -34,7 +33,7 @@ const CREATIVES: [(&Resource, AdEntity, &str); 3] = [
     (&MEDIA_CREATIVE, AdEntity::MediaCreative, "account_media_id"),
 ];
 
-#[derive(Args, Clone, Debug, Serialize, Deserialize)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct AdsTreeArgs {
     /// The account's id
     account: String,
@@ -46,8 +45,7 @@ pub(crate) struct AdsTreeArgs {
     limit: u16,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, Subcommand)]
 pub(crate) enum AudienceCommand {
     /// Show an audience's size, who may use it and what targets it
     Show {

@@ -7,15 +7,13 @@ use std::path::{Path, PathBuf};
 use base::{Error, Fault, Refusal};
 use clap::{Args, Subcommand};
 use network::annotations::{self, MAX_ENTITIES, NewAnnotationEntity};
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::annotations::AnnotationEntity;
 
 use super::find;
 use crate::instance::Instance;
 
-#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, Subcommand)]
 pub(crate) enum AnnotationCommand {
     /// Add an entity that posts are annotated with, or replace the one with the same ids
     Add(NewEntityArgs),
@@ -42,8 +40,7 @@ pub(crate) enum AnnotationCommand {
     },
 }
 
-#[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct NewEntityArgs {
     /// The name
     name: String,

@@ -6,14 +6,12 @@ use base::{AppId, Entitlement, Error, Fault, Refusal};
 use clap::{Args, Subcommand};
 use network::apps::{self, App, AppCredentialKind, AppCredentials};
 use network::audit::AuditAction;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{audit, find};
 use crate::instance::Instance;
 
-#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, Subcommand)]
 pub(crate) enum AppCommand {
     /// Register an app and print its keys once
     Create(NewAppArgs),
@@ -58,8 +56,7 @@ pub(crate) enum AppCommand {
     },
 }
 
-#[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct AppAccessArgs {
     /// Id, API key, client id or name
     app: String,
@@ -74,8 +71,7 @@ pub(crate) struct AppAccessArgs {
     refuse: Vec<String>,
 }
 
-#[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct NewAppArgs {
     /// The name shown to users
     name: String,

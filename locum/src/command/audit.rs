@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use base::{AppId, Error, Fault, UserId};
 use clap::Subcommand;
 use network::audit::{self, AuditAction, AuditActor, AuditEntry, AuditFilter};
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::Tx;
 
@@ -15,8 +14,7 @@ use super::find;
 use super::output_file::ensure_new_file;
 use crate::instance::Instance;
 
-#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, Subcommand)]
 pub(crate) enum AuditCommand {
     /// List entries, newest first
     List {

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use base::{Error, Refusal};
 use clap::Args;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::request::LocalInputs;
 use crate::backup::{BackupLocation, BackupOptions, create_backup, read_passphrase};
 use crate::command_error::CommandError;
 use crate::instance::Instance;
 
-#[derive(Args, Clone, Debug, Serialize, Deserialize)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct BackupArgs {
     /// A new file, a folder (ending in `/` if it is new) or `s3://bucket/prefix`; a folder or bucket keeps several
     /// backups and each media file once
@@ -32,14 +32,14 @@ const POSTGRES_REFUSAL: &str = "a PostgreSQL database is backed up with `pg_dump
 
 impl BackupArgs {
     /// The running server has a different working directory.
-    pub(super) fn make_absolute(&mut self) -> Result<(), CommandError> {
-        self.key_passphrase_file.as_mut().map_or(Ok(()), super::make_absolute)?;
+    pub(super) fn make_absolute(&mut self, inputs: &LocalInputs) -> Result<(), CommandError> {
+        self.key_passphrase_file.as_mut().map_or(Ok(()), |path| inputs.make_absolute(path))?;
         if self.target.starts_with("s3://") {
             return Ok(());
         }
         let is_folder = self.target.ends_with('/');
         let mut path = PathBuf::from(&self.target);
-        super::make_absolute(&mut path)?;
+        inputs.make_absolute(&mut path)?;
         self.target = path.to_str().unwrap_or(&self.target).trim_end_matches('/').to_owned();
         if is_folder {
             self.target.push('/');

@@ -4,15 +4,13 @@ use base::Error;
 use clap::{Subcommand, ValueEnum};
 use network::audit::AuditActor;
 use network::blocked_terms::{self, TermKind};
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::Tx;
 
 use super::moderation::render_term;
 use crate::instance::Instance;
 
-#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, Subcommand)]
 pub(crate) enum TermCommand {
     /// List blocked terms
     List,
@@ -24,7 +22,6 @@ pub(crate) enum TermCommand {
         term: String,
         /// Accept and report it, posts out of search, or let the registration wait for approval
         #[arg(long)]
-        #[serde(default)]
         hold: bool,
     },
     /// Stop blocking a term
@@ -36,8 +33,7 @@ pub(crate) enum TermCommand {
     },
 }
 
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, ValueEnum)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum TermKindName {
     Word,
     LinkHost,

@@ -3,7 +3,6 @@
 use base::{Error, Id, UserId};
 use clap::Subcommand;
 use network::communities::{self, NewCommunity};
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::Tx;
 use store::communities::Community;
@@ -11,8 +10,7 @@ use store::communities::Community;
 use super::find;
 use crate::instance::Instance;
 
-#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, Subcommand)]
 pub(crate) enum CommunityCommand {
     /// Create a community; its owner is its first member
     Create {

@@ -1,5 +1,6 @@
 //! Runs a command on the server that has the data directory open, or in this process if there is none.
 
+use std::ffi::OsString;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -7,6 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 use store::NodePurpose;
 
+use super::request::{CommandRequest, LocalInputs};
 use super::simulation::follow_and_print;
 use super::{AdminCommand, AdsCommand, CommandAnswer, ControlEndpoint, client, execute};
 use crate::arguments::GlobalArgs;
@@ -39,14 +41,27 @@ pub(crate) fn run_and_print(common: &GlobalArgs, command: AdminCommand) -> Resul
     Ok(())
 }
 
+/// Runs the command of this process.
 pub(crate) fn run_command(
     common: &GlobalArgs,
-    mut command: AdminCommand,
+    command: AdminCommand,
     output: OutputOptions,
 ) -> Result<Value, CommandError> {
-    command.read_local_inputs()?;
+    run_command_with_arguments(common, command, std::env::args_os().skip(1).collect(), output)
+}
+
+/// `arguments` are what `command` was or would be parsed from.
+pub(super) fn run_command_with_arguments(
+    common: &GlobalArgs,
+    mut command: AdminCommand,
+    arguments: Vec<OsString>,
+    output: OutputOptions,
+) -> Result<Value, CommandError> {
+    let mut inputs = LocalInputs::of_caller()?;
+    command.read_local_inputs(&mut inputs)?;
     let bar = TerminalProgress::new(output, command.progress_label());
-    let value = execute_or_forward(common, &command, &bar);
+    let forward = |server: &ControlEndpoint| send_to_server(server, CommandRequest::new(arguments, inputs)?);
+    let value = execute_or_forward(common, &command, forward, &bar);
     bar.clear();
     value
 }
@@ -54,10 +69,11 @@ pub(crate) fn run_command(
 fn execute_or_forward(
     common: &GlobalArgs,
     command: &AdminCommand,
+    forward: impl FnOnce(&ControlEndpoint) -> Result<Value, CommandError>,
     bar: &TerminalProgress,
 ) -> Result<Value, CommandError> {
     if common.is_remote() {
-        return send_to_server(&ControlEndpoint::from_url_flag(common)?, command);
+        return forward(&ControlEndpoint::from_url_flag(common)?);
     }
     let settings = Arc::new(common.load_settings()?);
     let dev_only = match command {
@@ -72,7 +88,7 @@ fn execute_or_forward(
     let mut tries = 0;
     loop {
         if control.is_reachable() {
-            return send_to_server(&control, command);
+            return forward(&control);
         }
         if let Some(world) = &common.world {
             return Err(CommandError::Unreachable(format!(
@@ -100,8 +116,8 @@ fn execute_or_forward(
     }
 }
 
-fn send_to_server(control: &ControlEndpoint, command: &AdminCommand) -> Result<Value, CommandError> {
-    let body = serde_json::to_vec(command)
+fn send_to_server(control: &ControlEndpoint, request: CommandRequest) -> Result<Value, CommandError> {
+    let body = serde_json::to_vec(&request)
         .map_err(|error| CommandError::Failed(format!("failed to encode the command: {error}")))?;
     let (status, body) = client::post_json(control, "/_control/command", body)?;
     if status != 200 {

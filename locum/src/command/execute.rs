@@ -7,6 +7,7 @@ use network::audit::AuditAction;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::request::CommandRequest;
 use super::{
     AdminCommand, ads, annotations, apps, audit, backup, communities, export, follows, fsck, import, invite, keys,
     links, messages, metrics, moderation, news, nodes, notes, places, polls, posts, reindex, roles, sign, site, spaces,
@@ -75,8 +76,10 @@ async fn audit_transfer(instance: &Instance, kind: AuditAction, report: Result<V
 
 pub(crate) async fn answer_request(instance: Instance, body: &[u8]) -> Value {
     let instance = Instance { progress: Arc::new(NoProgress), ..instance };
-    let answer = match serde_json::from_slice::<AdminCommand>(body) {
-        Err(error) => CommandAnswer::Refused(format!("unknown command: {error}")),
+    let request = serde_json::from_slice::<CommandRequest>(body);
+    let unreadable = |error: serde_json::Error| format!("unknown command: {error}");
+    let answer = match request.map_err(unreadable).and_then(CommandRequest::into_command) {
+        Err(reason) => CommandAnswer::Refused(reason),
         Ok(command) => match Box::pin(execute(&instance, command)).await {
             Ok(value) => CommandAnswer::Done(value),
             Err(Error::Refused(refusal)) => CommandAnswer::Refused(refusal.to_string()),

@@ -6,18 +6,16 @@ use std::path::{Path, PathBuf};
 
 use base::{Error, Fault};
 use clap::Args;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::import::transfer_error;
 use super::output_file::ensure_new_file;
 use crate::instance::Instance;
 
-#[derive(Args, Clone, Debug, Serialize, Deserialize)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct ExportArgs {
     /// Export as JSON Lines, the only format
     #[arg(long, default_value_t = true)]
-    #[serde(default)]
     jsonl: bool,
     /// The output file
     #[arg(required = true)]

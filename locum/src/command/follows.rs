@@ -3,7 +3,6 @@
 use base::Error;
 use clap::Subcommand;
 use network::follows;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::posts::PageRange;
 use store::users;
@@ -11,8 +10,7 @@ use store::users;
 use super::find;
 use crate::instance::Instance;
 
-#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, Subcommand)]
 pub(crate) enum FollowCommand {
     /// List follow requests to a protected user, newest first
     Requests {

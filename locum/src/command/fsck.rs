@@ -6,7 +6,6 @@ use std::sync::Arc;
 use base::{Error, Fault};
 use clap::Args;
 use network::search::{IndexComparison, IndexDifference, MAX_INDEX_DIFFERENCES, PostSearch};
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::{Store, integrity};
 
@@ -18,7 +17,7 @@ const MAX_LISTED_IDS: usize = 1_000;
 /// Files of a running index may be removed while they are read.
 const FILE_CHECK_ATTEMPTS: u32 = 5;
 
-#[derive(Args, Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[derive(Args, Clone, Copy, Debug, Default)]
 pub(crate) struct FsckArgs {
     /// Index the posts again that the search index has wrong, or rebuild it
     #[arg(long)]

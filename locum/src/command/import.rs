@@ -4,14 +4,12 @@ use std::path::{Path, PathBuf};
 
 use base::{Error, Fault, Refusal};
 use clap::{Args, Subcommand};
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use transfer::{ArchiveOwner, ImportOptions, ImportReport, ImportSource, TransferError};
 
 use crate::instance::Instance;
 
-#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, Subcommand)]
 pub(crate) enum ImportCommand {
     /// Import a downloaded account archive: a zip file or its extracted directory
     Archive(ImportArchiveArgs),
@@ -22,17 +20,15 @@ pub(crate) enum ImportCommand {
     },
 }
 
-#[derive(Args, Clone, Debug, Serialize, Deserialize)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct ImportArchiveArgs {
     /// The zip file or directory
     path: PathBuf,
     /// The username of the account to import into [default: the archive's own username]
     #[arg(long)]
-    #[serde(default)]
     owner: Option<String>,
     /// Also import direct messages, visible to the owner only
     #[arg(long)]
-    #[serde(default)]
     messages: bool,
 }
 

@@ -7,18 +7,16 @@ use network::email_links;
 use network::emails::EmailSite;
 use network::registration::RegistrationPolicy;
 use network::site_settings::registration_policy;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::config::RegistrationName;
 use crate::instance::Instance;
 use crate::runtime::ListeningAddresses;
 
-#[derive(Args, Clone, Debug, Serialize, Deserialize)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct InviteArgs {
     /// Also send the link to this address
     #[arg(long, value_name = "ADDRESS")]
-    #[serde(default)]
     email: Option<String>,
 }
 

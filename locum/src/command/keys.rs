@@ -5,7 +5,6 @@ use base::{Error, Refusal};
 use clap::Subcommand;
 use network::audit::{self, AuditAction, AuditActor};
 use parking_lot::Mutex;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::key_rotation::{self, KeyRotationCursor};
 
@@ -16,8 +15,7 @@ const SECRETS_PER_TRANSACTION: i64 = 200;
 
 static KEY_COMMAND_LOCK: Mutex<()> = Mutex::new(());
 
-#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, Subcommand)]
 pub(crate) enum KeysCommand {
     /// Show the keys and how many secrets the current key encrypts
     Show,

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use base::{Error, Fault, Refusal};
 use clap::{Args, Subcommand};
 use network::link_facts::{self, DescribedImage, LinkDescription};
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::Tx;
 
@@ -17,8 +16,7 @@ const BATCH_LINES: usize = 500;
 /// In bytes.
 const MAX_LINE: u64 = 64 * 1024;
 
-#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, Subcommand)]
 pub(crate) enum LinkCommand {
     /// Say what is behind a URL: the title, description and images that posts with it show
     Describe(DescribeLinkArgs),
@@ -35,8 +33,7 @@ pub(crate) enum LinkCommand {
     },
 }
 
-#[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct DescribeLinkArgs {
     /// The URL, as posts contain it
     #[arg(value_name = "URL")]

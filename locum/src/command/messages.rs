@@ -4,7 +4,6 @@ use base::{Error, Id, UserId};
 use clap::{Args, Subcommand};
 use network::audit::AuditActor;
 use network::{messages, profiles};
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::Tx;
 use store::messages::{self as stored, DmConversation};
@@ -12,8 +11,7 @@ use store::messages::{self as stored, DmConversation};
 use super::find;
 use crate::instance::Instance;
 
-#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, Subcommand)]
 pub(crate) enum MessageCommand {
     /// Show a conversation's participants and their read positions
     Show {
@@ -52,8 +50,7 @@ pub(crate) enum MessageCommand {
     },
 }
 
-#[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct ConversationUserArgs {
     /// The conversation's id: two user ids joined by a hyphen, or a group's id
     conversation: String,

@@ -2,7 +2,6 @@
 
 use base::{Error, Refusal};
 use clap::{Args, Subcommand};
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::posts::PostState;
 use store::views::{self, PostHourCounts, hour_number};
@@ -14,15 +13,13 @@ use crate::instance::Instance;
 pub(super) const DEV_ONLY: &str = "metrics can be added on a development server only";
 const MAX_COUNT: i64 = 1_000_000_000;
 
-#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, Subcommand)]
 pub(crate) enum MetricsCommand {
     /// Add to the metrics of a post, in the current hour
     Add(AddedMetrics),
 }
 
-#[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct AddedMetrics {
     /// The post's id
     post: String,

@@ -35,6 +35,7 @@ mod posts;
 mod profile_edits;
 pub(crate) mod publishers;
 mod reindex;
+mod request;
 mod roles;
 mod sign;
 pub(crate) mod simulation;
@@ -46,80 +47,134 @@ mod trigger;
 mod users;
 mod webhooks;
 
-pub(crate) use ads::AdsCommand;
-pub(crate) use annotations::AnnotationCommand;
-pub(crate) use apps::AppCommand;
-pub(crate) use audit::AuditCommand;
-pub(crate) use backup::BackupArgs;
+use ads::AdsCommand;
+use annotations::AnnotationCommand;
+use apps::AppCommand;
+use audit::AuditCommand;
+use backup::BackupArgs;
 pub(crate) use client::{ControlEndpoint, get, send_request};
-pub(crate) use communities::CommunityCommand;
+use communities::CommunityCommand;
 pub(crate) use dispatch::{run_and_print, run_command};
 pub(crate) use execute::answer_request;
 use execute::{CommandAnswer, execute};
-pub(crate) use export::ExportArgs;
-pub(crate) use follows::FollowCommand;
+use export::ExportArgs;
+use follows::FollowCommand;
 pub(crate) use fsck::{FsckArgs, check_consistency};
-pub(crate) use import::ImportCommand;
+use import::ImportCommand;
 pub(crate) use invite::{InviteArgs, email_site};
-pub(crate) use keys::KeysCommand;
-pub(crate) use links::LinkCommand;
-pub(crate) use messages::MessageCommand;
-pub(crate) use metrics::MetricsCommand;
-pub(crate) use moderation::ModerationCommand;
-pub(crate) use news::NewsCommand;
-pub(crate) use nodes::NodeCommand;
-pub(crate) use notes::NoteCommand;
-pub(crate) use places::PlaceCommand;
-pub(crate) use polls::PollCommand;
-pub(crate) use posts::PostCommand;
-pub(crate) use roles::RoleCommand;
+use keys::KeysCommand;
+use links::LinkCommand;
+use messages::MessageCommand;
+use metrics::MetricsCommand;
+use moderation::ModerationCommand;
+use news::NewsCommand;
+use nodes::NodeCommand;
+use notes::NoteCommand;
+use places::PlaceCommand;
+use polls::PollCommand;
+use posts::PostCommand;
+use roles::RoleCommand;
 pub(crate) use sign::SignCommand;
-pub(crate) use site::SiteCommand;
-pub(crate) use spaces::SpaceCommand;
-pub(crate) use tokens::TokenCommand;
-pub(crate) use trigger::TriggerArgs;
-pub(crate) use users::UserCommand;
+use site::SiteCommand;
+use spaces::SpaceCommand;
+use tokens::TokenCommand;
+use trigger::TriggerArgs;
+use users::UserCommand;
 pub(crate) use webhooks::WebhookCommand;
 
-use std::path::PathBuf;
-
-use serde::{Deserialize, Serialize};
+use clap::Subcommand;
+use request::LocalInputs;
 
 use crate::command_error::CommandError;
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, Subcommand)]
 pub(crate) enum AdminCommand {
+    /// Manage users
+    #[command(subcommand)]
     User(UserCommand),
+    /// Manage follow requests
+    #[command(subcommand)]
     Follow(FollowCommand),
+    /// Manage posts
+    #[command(subcommand)]
     Post(PostCommand),
+    /// Manage polls
+    #[command(subcommand)]
     Poll(PollCommand),
+    /// Manage communities
+    #[command(subcommand)]
     Community(CommunityCommand),
+    /// Manage community notes
+    #[command(subcommand)]
     Note(NoteCommand),
+    /// Manage news stories
+    #[command(subcommand)]
     News(NewsCommand),
+    /// Manage what is known about the pages that links lead to
+    #[command(subcommand)]
     Link(LinkCommand),
+    /// Manage places
+    #[command(subcommand)]
     Place(PlaceCommand),
+    /// Manage the catalogue of entities that posts are annotated with
+    #[command(subcommand)]
     Annotation(AnnotationCommand),
+    /// Manage apps and their keys
+    #[command(subcommand)]
     App(AppCommand),
+    /// Manage advertising: what the Ads API has no endpoint for
+    #[command(subcommand)]
     Ads(AdsCommand),
+    /// Manage access tokens
+    #[command(subcommand)]
     Token(TokenCommand),
+    /// Moderate: read reports, act on posts and accounts, decide appeals
+    #[command(subcommand)]
     Mod(ModerationCommand),
+    /// Show or change the settings of the site
+    #[command(subcommand)]
     Site(SiteCommand),
+    /// Manage who may moderate and administer the site
+    #[command(subcommand)]
     Role(RoleCommand),
+    /// Create a single-use invitation link, valid for 7 days
     Invite(InviteArgs),
+    /// Read the audit log
+    #[command(subcommand)]
     Audit(AuditCommand),
-    Space(SpaceCommand),
-    Message(MessageCommand),
-    Webhook(WebhookCommand),
-    Node(NodeCommand),
-    Trigger(TriggerArgs),
-    Metrics(MetricsCommand),
-    Sign(SignCommand),
-    Import(ImportCommand),
-    Export(ExportArgs),
-    Backup(BackupArgs),
+    /// Manage the master key that encrypts stored secrets
+    #[command(subcommand)]
     Keys(KeysCommand),
+    /// Manage spaces and their participants
+    #[command(subcommand)]
+    Space(SpaceCommand),
+    /// Manage direct messages: what the API has no endpoint for
+    #[command(subcommand)]
+    Message(MessageCommand),
+    /// Inspect webhooks and their deliveries
+    #[command(subcommand)]
+    Webhook(WebhookCommand),
+    /// List and drain the nodes on a PostgreSQL database
+    #[command(subcommand)]
+    Node(NodeCommand),
+    /// Trigger an event on a development server by performing the action it reports
+    Trigger(TriggerArgs),
+    /// Add to the metrics of posts on a development server
+    #[command(subcommand)]
+    Metrics(MetricsCommand),
+    /// Debug OAuth 1.0a signatures
+    #[command(subcommand)]
+    Sign(SignCommand),
+    /// Import users and posts
+    #[command(subcommand)]
+    Import(ImportCommand),
+    /// Export everything as JSON Lines
+    Export(ExportArgs),
+    /// Back up the database and media files while they are in use
+    Backup(BackupArgs),
+    /// Recompute all counters, compare the search index with the database and report differences
     Fsck(FsckArgs),
+    /// Rebuild the search index from the database
     Reindex,
 }
 
@@ -136,26 +191,20 @@ impl AdminCommand {
         }
     }
 
-    /// Reads stdin and local files here, before the command is sent to a running server.
-    fn read_local_inputs(&mut self) -> Result<(), CommandError> {
+    /// Reads what the command needs besides its arguments; paths become absolute.
+    fn read_local_inputs(&mut self, inputs: &mut LocalInputs) -> Result<(), CommandError> {
         match self {
-            Self::User(command) => command.read_stdin_inputs(),
-            Self::Audit(AuditCommand::Export { file }) => make_absolute(file),
-            Self::Site(command) => command.read_file(),
-            Self::Token(command) => command.read_stdin_inputs(),
-            Self::Sign(command) => command.read_stdin_inputs(),
-            Self::Annotation(command) => command.path_mut().map_or(Ok(()), make_absolute),
-            Self::Import(command) => make_absolute(command.path_mut()),
-            Self::Export(export) => export.file.as_mut().map_or(Ok(()), make_absolute),
-            Self::Backup(backup) => backup.make_absolute(),
-            Self::Link(command) => command.path_mut().map_or(Ok(()), make_absolute),
+            Self::User(command) => command.read_password(inputs),
+            Self::Audit(AuditCommand::Export { file }) => inputs.make_absolute(file),
+            Self::Site(command) => command.read_file(inputs),
+            Self::Token(command) => command.read_token(inputs),
+            Self::Sign(command) => command.read_header(inputs),
+            Self::Annotation(command) => command.path_mut().map_or(Ok(()), |path| inputs.make_absolute(path)),
+            Self::Import(command) => inputs.make_absolute(command.path_mut()),
+            Self::Export(export) => export.file.as_mut().map_or(Ok(()), |path| inputs.make_absolute(path)),
+            Self::Backup(backup) => backup.make_absolute(inputs),
+            Self::Link(command) => command.path_mut().map_or(Ok(()), |path| inputs.make_absolute(path)),
             _ => Ok(()),
         }
     }
-}
-
-/// The running server has a different working directory.
-fn make_absolute(path: &mut PathBuf) -> Result<(), CommandError> {
-    *path = std::path::absolute(&path).map_err(|error| CommandError::Usage(format!("{}: {error}", path.display())))?;
-    Ok(())
 }

@@ -6,7 +6,6 @@ use network::audit::AuditActor;
 use network::moderation::{self, Action, Kind, ModerationTarget, NewModerationAction};
 use network::reports::{self, ReportContext, StoredReport};
 use network::{blocked_terms, registration};
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::Tx;
 
@@ -15,8 +14,7 @@ use super::{find, invite};
 use crate::config::TimeSpan;
 use crate::instance::Instance;
 
-#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, Subcommand)]
 pub(crate) enum ModerationCommand {
     /// List open reports, oldest first
     Queue {
@@ -143,26 +141,23 @@ pub(crate) enum ModerationCommand {
     Term(TermCommand),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum AppealDecision {
     Accept,
     Reject,
 }
 
-#[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Args, Clone, Debug, Default)]
 pub(crate) struct ReasonArgs {
     /// What the person concerned reads
     #[arg(long, default_value = "")]
-    #[serde(default)]
     reason: String,
 }
 
-#[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Args, Clone, Debug, Default)]
 pub(crate) struct EndArgs {
     /// How long, such as 12h or 7d; without it, until it is lifted
     #[arg(long = "for", value_name = "DURATION")]
-    #[serde(default)]
     duration: Option<String>,
 }
 

@@ -5,7 +5,6 @@ use std::time::Duration;
 use base::{Error, Id, PostId};
 use clap::{Args, Subcommand};
 use network::{news, topics};
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::Tx;
 use store::news_stories::{NewsStory, NewsStoryState};
@@ -13,8 +12,7 @@ use store::news_stories::{NewsStory, NewsStoryState};
 use super::find;
 use crate::instance::Instance;
 
-#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, Subcommand)]
 pub(crate) enum NewsCommand {
     /// Create a story
     Create(NewStoryArgs),
@@ -41,8 +39,7 @@ pub(crate) enum NewsCommand {
     Refresh,
 }
 
-#[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct NewStoryArgs {
     /// The headline: 1–100 characters
     name: String,

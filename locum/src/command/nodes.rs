@@ -2,7 +2,6 @@
 
 use base::Error;
 use clap::Subcommand;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::NodeRole;
 use store::nodes::{self, NodeRecord};
@@ -10,8 +9,7 @@ use store::nodes::{self, NodeRecord};
 use super::find;
 use crate::instance::Instance;
 
-#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, Subcommand)]
 pub(crate) enum NodeCommand {
     /// List the nodes on the database; a SQLite database has one, which is not listed
     List,

@@ -3,15 +3,13 @@
 use base::{Error, Id};
 use clap::{Subcommand, ValueEnum};
 use network::notes;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::notes::CommunityNote;
 
 use super::find;
 use crate::instance::Instance;
 
-#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, Subcommand)]
 pub(crate) enum NoteCommand {
     /// Show a note and its ratings
     Show {
@@ -38,8 +36,7 @@ pub(crate) enum NoteCommand {
     },
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum NoteRating {
     /// The note is helpful
     Helpful,
@@ -47,8 +44,7 @@ pub(crate) enum NoteRating {
     NotHelpful,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OnOff {
     /// Enable
     On,

@@ -3,15 +3,13 @@
 use base::Error;
 use clap::{Args, Subcommand};
 use network::places::{self, NewPlace};
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::places::Place;
 
 use super::find;
 use crate::instance::Instance;
 
-#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, Subcommand)]
 pub(crate) enum PlaceCommand {
     /// Add a place that posts can be tagged with
     Add(NewPlaceArgs),
@@ -31,8 +29,7 @@ pub(crate) enum PlaceCommand {
     },
 }
 
-#[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct NewPlaceArgs {
     /// The name
     name: String,

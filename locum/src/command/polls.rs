@@ -3,7 +3,6 @@
 use base::{Error, PostId};
 use clap::Subcommand;
 use network::polls;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::Tx;
 use store::polls::Poll;
@@ -11,8 +10,7 @@ use store::polls::Poll;
 use super::find;
 use crate::instance::Instance;
 
-#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, Subcommand)]
 pub(crate) enum PollCommand {
     /// Vote in a post's poll; a vote cannot be changed
     Vote {

@@ -3,14 +3,12 @@
 use base::Error;
 use clap::Subcommand;
 use network::withholding;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::find;
 use crate::instance::Instance;
 
-#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, Subcommand)]
 pub(crate) enum PostCommand {
     /// Withhold a post in the given countries; none lifts the restriction
     Withhold {

@@ -4,13 +4,11 @@ use base::{Error, UserId};
 use clap::Args;
 use network::audit::AuditActor;
 use network::{private_profiles, profiles};
-use serde::{Deserialize, Serialize};
 use store::Tx;
 
 use super::find;
 
-#[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Args, Clone, Debug)]
 #[group(id = "profile-texts")]
 pub(crate) struct ProfileEditArgs {
     /// The username: 1–15 characters of A–Z a–z 0–9 _
@@ -66,8 +64,7 @@ impl ProfileEditArgs {
     }
 }
 
-#[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct AffiliationArgs {
     /// The organization: @username or id
     organization: String,

@@ -6,7 +6,6 @@ use ads::resources::publishers::{self, PUBLISHER};
 use ads_engine::{AdsRecord, SHARED_ACCOUNT_ID};
 use base::{Error, Refusal, UserId};
 use clap::Subcommand;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::records::{self, RecordVisibility};
 use store::{Tx, users};
@@ -16,8 +15,7 @@ use crate::instance::Instance;
 
 const MAX_RECORDS: usize = 1000;
 
-#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, Subcommand)]
 pub(crate) enum PublisherCommand {
     /// Add a publisher or update its settings
     Add {
@@ -45,8 +43,7 @@ pub(crate) enum PublisherCommand {
     List,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, Subcommand)]
 pub(crate) enum CuratedCommand {
     /// Create a curated category
     Add {

@@ -4,15 +4,13 @@ use base::Error;
 use clap::Subcommand;
 use network::audit::AuditActor;
 use network::{first_owner, user_roles};
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::Tx;
 
 use super::{find, invite};
 use crate::instance::Instance;
 
-#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, Subcommand)]
 pub(crate) enum RoleCommand {
     /// Grant a role: moderator, admin or owner
     Grant {

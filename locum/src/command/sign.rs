@@ -3,21 +3,19 @@
 use base::Error;
 use clap::{Args, Subcommand};
 use network::explain::{self, SignatureExplainRequest, SignedRequestExplanation};
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::request::LocalInputs;
 use crate::command_error::CommandError;
 use crate::instance::Instance;
 
-#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, Subcommand)]
 pub(crate) enum SignCommand {
     /// Explain why a request's OAuth 1.0a signature is valid or not
     Explain(SignedRequest),
 }
 
-#[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct SignedRequest {
     /// The full request URL, including the query
     address: String,
@@ -37,11 +35,10 @@ pub(crate) struct SignedRequest {
 
 impl SignCommand {
     /// Runs in the calling process, before the command is sent to a running server.
-    pub(super) fn read_stdin_inputs(&mut self) -> Result<(), CommandError> {
+    pub(super) fn read_header(&mut self, inputs: &mut LocalInputs) -> Result<(), CommandError> {
         let Self::Explain(request) = self;
         if request.header == "-" {
-            request.header = std::io::read_to_string(std::io::stdin())
-                .map_err(|error| CommandError::Failed(format!("failed to read stdin: {error}")))?;
+            request.header = inputs.read_stdin()?;
         }
         Ok(())
     }

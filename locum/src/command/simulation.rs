@@ -1,5 +1,6 @@
 //! `locum ads simulate`.
 
+use std::ffi::OsString;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -10,12 +11,12 @@ use ads_engine::AdsConfig;
 use base::time::HOUR_MS;
 use base::{Error, Time};
 use clap::Args;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::Store;
 
 use super::ads_accounts::{find_account, invalid_parameter};
-use super::{AdminCommand, AdsCommand, run_command};
+use super::dispatch::run_command_with_arguments;
+use super::{AdminCommand, AdsCommand};
 use crate::arguments::GlobalArgs;
 use crate::command_error::CommandError;
 use crate::instance::Instance;
@@ -23,7 +24,7 @@ use crate::instance::Instance;
 const MAX_HOURS: i64 = 90 * 24;
 const MAX_VIEWERS: i64 = 100_000_000;
 
-#[derive(Clone, Debug, Serialize, Deserialize, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct SimulateArgs {
     /// The id
     pub(crate) account: String,
@@ -32,28 +33,29 @@ pub(crate) struct SimulateArgs {
     pub(crate) hours: i64,
     /// The number of days to simulate, instead of hours; at most 90
     #[arg(long)]
-    #[serde(default)]
     pub(crate) days: Option<i64>,
     /// The seed: the same seed produces the same events, once
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
     /// The number of people in the audience
     #[arg(long, default_value_t = DEFAULT_VIEWERS)]
-    #[serde(default = "default_viewers")]
     pub(crate) viewers: i64,
     /// Continue as time passes, until interrupted
     #[arg(long)]
-    #[serde(default)]
     pub(crate) follow: bool,
 }
 
 pub(crate) const DEFAULT_VIEWERS: i64 = 200_000;
 
-const fn default_viewers() -> i64 {
-    DEFAULT_VIEWERS
-}
-
 impl SimulateArgs {
+    /// Without `--follow`.
+    fn to_arguments(&self) -> Vec<OsString> {
+        let span = self.days.map_or_else(|| format!("--hours={}", self.hours), |days| format!("--days={days}"));
+        let options = [span, format!("--seed={}", self.seed), format!("--viewers={}", self.viewers)];
+        let command = ["ads", "simulate"].map(str::to_owned).into_iter();
+        command.chain(options).chain([self.account.clone()]).map(OsString::from).collect()
+    }
+
     fn hours(&self) -> Result<i64, Error> {
         let hours = self.days.map_or(self.hours, |days| days.saturating_mul(24));
         if !(1..=MAX_HOURS).contains(&hours) {
@@ -120,7 +122,7 @@ pub(crate) fn follow_and_print(common: &GlobalArgs, mut args: SimulateArgs) -> R
     let mut reached = None;
     loop {
         let command = AdminCommand::Ads(AdsCommand::Simulate(args.clone()));
-        let counts = run_command(common, command, output)?;
+        let counts = run_command_with_arguments(common, command, args.to_arguments(), output)?;
         let until = counts.get("until").and_then(Value::as_str).and_then(Time::parse);
         if until != reached {
             output.print_value(&counts);

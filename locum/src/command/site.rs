@@ -6,15 +6,14 @@ use base::Error;
 use clap::Subcommand;
 use network::audit::AuditActor;
 use network::site_settings;
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use store::Tx;
 
+use super::request::LocalInputs;
 use crate::command_error::CommandError;
 use crate::instance::Instance;
 
-#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, Subcommand)]
 pub(crate) enum SiteCommand {
     /// Show the settings; empty ones follow the configuration
     Show,
@@ -24,26 +23,17 @@ pub(crate) enum SiteCommand {
         setting: String,
         /// The value; pages are Markdown
         #[arg(required_unless_present = "file")]
-        #[serde(default)]
         value: Option<String>,
         /// Read the value from this file
         #[arg(long, conflicts_with = "value")]
-        #[serde(skip)]
         file: Option<PathBuf>,
     },
 }
 
 impl SiteCommand {
-    /// Reads the file in the calling process, before the command is sent to a running server.
-    pub(super) fn read_file(&mut self) -> Result<(), CommandError> {
+    pub(super) fn read_file(&mut self, inputs: &mut LocalInputs) -> Result<(), CommandError> {
         if let Self::Set { value, file: Some(file), .. } = self {
-            let limit = site_settings::MAX_PAGE_BYTES;
-            let fail = |problem: String| CommandError::Usage(format!("{}: {problem}", file.display()));
-            let size = std::fs::metadata(&*file).map_err(|error| fail(error.to_string()))?.len();
-            if usize::try_from(size).is_ok_and(|size| size > limit) {
-                return Err(fail(format!("more than {limit} bytes")));
-            }
-            *value = Some(std::fs::read_to_string(&*file).map_err(|error| fail(error.to_string()))?);
+            *value = Some(inputs.read_file(file, site_settings::MAX_PAGE_BYTES)?);
         }
         Ok(())
     }

@@ -7,7 +7,6 @@ use base::refusal::ResourceRef;
 use base::{Error, PostId, Refusal, Time, UserId};
 use clap::{Args, Subcommand};
 use network::spaces::{self, NewSpace};
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::Tx;
 use store::spaces::{Space, SpaceRole};
@@ -15,8 +14,7 @@ use store::spaces::{Space, SpaceRole};
 use super::find;
 use crate::instance::Instance;
 
-#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, Subcommand)]
 pub(crate) enum SpaceCommand {
     /// Create a space: live now, or scheduled with --start
     Create(NewSpaceArgs),
@@ -69,8 +67,7 @@ pub(crate) enum SpaceCommand {
     },
 }
 
-#[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct NewSpaceArgs {
     /// The creator: @username or id
     creator: String,
@@ -97,8 +94,7 @@ pub(crate) struct NewSpaceArgs {
     topics: Vec<String>,
 }
 
-#[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct SpaceUserArgs {
     /// The space's id
     space: String,

@@ -3,15 +3,13 @@
 use ads::option_catalog::{self, BLOCKED, CatalogOption, NewCatalogOption, OPTION_TYPES};
 use base::{Error, Refusal};
 use clap::{Args, Subcommand};
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use store::Tx;
 
 use super::find;
 use crate::instance::Instance;
 
-#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, Subcommand)]
 pub(crate) enum OptionCommand {
     /// Add an option or update the one with the same value
     Add(Box<NewTargetingOptionArgs>),
@@ -31,7 +29,7 @@ pub(crate) enum OptionCommand {
     },
 }
 
-#[derive(Args, Clone, Debug, Serialize, Deserialize)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct NewTargetingOptionArgs {
     /// `INTEREST`, `CONVERSATION`, `EVENT`, `TV_SHOW`, `APP_STORE_CATEGORY`, `DEVICE`, `NETWORK_OPERATOR`,
     /// `PLATFORM_VERSION`, or `BLOCKED_KEYWORD` (never suggested)

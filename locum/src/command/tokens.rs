@@ -6,16 +6,15 @@ use base::{Error, Refusal, Scopes};
 use clap::{Args, Subcommand};
 use network::audit::AuditAction;
 use network::tokens::{self, InspectedToken, TokenState};
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::Tx;
 
+use super::request::LocalInputs;
 use super::{apps::parse_word, audit, find};
 use crate::command_error::CommandError;
 use crate::instance::Instance;
 
-#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, Subcommand)]
 pub(crate) enum TokenCommand {
     /// Create a user's token for an app and print it once
     Mint(MintTokenArgs),
@@ -38,8 +37,7 @@ pub(crate) enum TokenCommand {
     },
 }
 
-#[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct ExpireTokenArgs {
     /// The token, or - to read it from stdin
     #[arg(required_unless_present = "app", conflicts_with_all = ["app", "user"])]
@@ -52,8 +50,7 @@ pub(crate) struct ExpireTokenArgs {
     user: Option<String>,
 }
 
-#[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct MintTokenArgs {
     /// The app: id, API key, client id or name
     #[arg(long)]
@@ -77,21 +74,20 @@ pub(crate) struct MintTokenArgs {
 
 impl TokenCommand {
     /// Runs in the calling process, before the command is sent to a running server.
-    pub(super) fn read_stdin_inputs(&mut self) -> Result<(), CommandError> {
+    pub(super) fn read_token(&mut self, inputs: &mut LocalInputs) -> Result<(), CommandError> {
         match self {
             Self::Mint(_) => Ok(()),
-            Self::Inspect { token } | Self::Family { token } | Self::Revoke { token } => read_stdin_token(token),
-            Self::Expire(args) => args.token.as_mut().map_or(Ok(()), read_stdin_token),
+            Self::Inspect { token } | Self::Family { token } | Self::Revoke { token } => {
+                read_stdin_token(token, inputs)
+            }
+            Self::Expire(args) => args.token.as_mut().map_or(Ok(()), |token| read_stdin_token(token, inputs)),
         }
     }
 }
 
-fn read_stdin_token(token: &mut String) -> Result<(), CommandError> {
+fn read_stdin_token(token: &mut String, inputs: &mut LocalInputs) -> Result<(), CommandError> {
     if token == "-" {
-        token.clear();
-        let read = std::io::stdin().read_line(token);
-        read.map_err(|error| CommandError::Failed(format!("failed to read stdin: {error}")))?;
-        token.truncate(token.trim_end().len());
+        inputs.read_stdin_line()?.trim_end().clone_into(token);
     }
     Ok(())
 }

@@ -11,7 +11,6 @@ use network::posts::{self, NewPost, PostAuthor};
 use network::profiles::{self, AffiliateBadge, ProfileChanges};
 use network::spaces::{self, NewSpace};
 use network::{blocks, follows, grants, likes, mutes, reposts, users};
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use store::Tx;
 use store::messages::DmConversation;
@@ -24,8 +23,7 @@ use crate::instance::Instance;
 
 pub(super) const DEV_ONLY: &str = "events can be triggered on a development server only";
 
-#[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct TriggerArgs {
     /// The event type, as in subscriptions: post.create, follow.follow, dm.received, …
     kind: String,

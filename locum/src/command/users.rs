@@ -5,20 +5,19 @@ use clap::{Args, Subcommand};
 use network::account_deletion::{self, ErasureTime};
 use network::audit::{AuditAction, AuditActor};
 use network::{passkeys, passwords, profiles, registration, sessions, subscriptions, two_factor, users, withholding};
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::users::{User, UserState};
 
 use super::invite::email_site;
 use super::notes::OnOff;
 use super::profile_edits::{AffiliationArgs, ProfileEditArgs};
+use super::request::LocalInputs;
 use super::{audit, find, notes};
 use crate::command_error::CommandError;
 use crate::config::RunMode;
 use crate::instance::Instance;
 
-#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, Subcommand)]
 pub(crate) enum UserCommand {
     /// Create an account; without a password, one is generated and printed once
     Create(NewUserArgs),
@@ -42,7 +41,6 @@ pub(crate) enum UserCommand {
         user: String,
         /// Also revoke all app authorizations
         #[arg(long)]
-        #[serde(default)]
         end_tokens: bool,
         #[command(flatten)]
         password: PasswordArgs,
@@ -142,13 +140,11 @@ pub(crate) enum UserCommand {
         user: String,
         /// Erase its data now, also that of an account that is deleted already
         #[arg(long)]
-        #[serde(default)]
         now: bool,
     },
 }
 
-#[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct NewUserArgs {
     /// The username: 1–15 characters of A–Z a–z 0–9 _
     username: String,
@@ -180,8 +176,7 @@ pub(crate) struct NewUserArgs {
     subscription_type: String,
 }
 
-#[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Args, Clone, Debug)]
 #[group(id = "password-given")]
 pub(crate) struct PasswordArgs {
     /// The password (visible in the process list; prefer --password-stdin)
@@ -189,17 +184,13 @@ pub(crate) struct PasswordArgs {
     password: Option<String>,
     /// Read the password from the first line of stdin
     #[arg(long)]
-    #[serde(skip)]
     password_stdin: bool,
 }
 
 impl PasswordArgs {
-    fn read_stdin_inputs(&mut self) -> Result<(), CommandError> {
+    fn read(&mut self, inputs: &mut LocalInputs) -> Result<(), CommandError> {
         if self.password_stdin {
-            let mut line = String::new();
-            std::io::stdin()
-                .read_line(&mut line)
-                .map_err(|error| CommandError::Failed(format!("failed to read stdin: {error}")))?;
+            let line = inputs.read_stdin_line()?;
             self.password = Some(line.trim_end_matches(['\r', '\n']).to_owned());
         }
         Ok(())
@@ -227,11 +218,10 @@ struct HashedPassword {
 }
 
 impl UserCommand {
-    /// Runs in the calling process, before the command is sent to a running server.
-    pub(super) fn read_stdin_inputs(&mut self) -> Result<(), CommandError> {
+    pub(super) fn read_password(&mut self, inputs: &mut LocalInputs) -> Result<(), CommandError> {
         match self {
-            Self::Create(new) => new.password.read_stdin_inputs(),
-            Self::Password { password, .. } => password.read_stdin_inputs(),
+            Self::Create(new) => new.password.read(inputs),
+            Self::Password { password, .. } => password.read(inputs),
             _ => Ok(()),
         }
     }

@@ -5,7 +5,6 @@ use base::{AppId, Error, Id, Refusal, Time};
 use clap::Subcommand;
 use deliver::webhooks::{ChallengeSubject, TargetUrl, WebhookClient};
 use network::webhooks;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::Tx;
 use store::apps::App;
@@ -14,10 +13,12 @@ use store::webhooks::{self as stored, Webhook};
 
 use super::find;
 use crate::instance::Instance;
+use crate::tools::WebhookListenArgs;
 
-#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, Subcommand)]
 pub(crate) enum WebhookCommand {
+    /// Start a local receiver that answers challenges and prints deliveries
+    Listen(WebhookListenArgs),
     /// List all webhooks, or those of one app
     List {
         /// The app: name, id or API key
@@ -71,6 +72,9 @@ pub(crate) enum WebhookCommand {
 
 pub(super) async fn execute(instance: &Instance, command: WebhookCommand) -> Result<Value, Error> {
     match command {
+        WebhookCommand::Listen(_) => {
+            Err(Refusal::forbidden("a receiver runs in the process that is asked for it").into())
+        }
         WebhookCommand::List { app } => list_webhooks(instance, app).await,
         WebhookCommand::Crc { webhook } => send_challenge(instance, parse_id(&webhook)?).await,
         WebhookCommand::Send { webhook, count, key } => {

@@ -236,7 +236,8 @@ fn panicked_background_task_restarts_while_others_run() {
 #[test]
 fn control_api_needs_its_token() {
     let server = shared_server();
-    let command = TestRequest::post("/_control/command").json(&json!({ "user": { "list": { "limit": 1 } } }));
+    let command =
+        TestRequest::post("/_control/command").json(&json!({ "arguments": ["user", "list", "--limit", "1"] }));
     assert_eq!(server.send_control(command.clone()).status, 401);
     assert_eq!(server.send_control(command.clone().bearer("wrong")).status, 401);
     let path = server.data_dir().join("control.token");
@@ -252,7 +253,7 @@ fn control_api_needs_its_token() {
 fn control_api_refuses_foreign_hosts_and_web_pages() {
     let server = shared_server();
     let token = std::fs::read_to_string(server.data_dir().join("control.token")).unwrap();
-    let command = json!({ "user": { "list": { "limit": 1 } } });
+    let command = json!({ "arguments": ["user", "list", "--limit", "1"] });
     let requests =
         [TestRequest::get("/metrics"), TestRequest::post("/_control/command").json(&command).bearer(token.trim())];
     for request in requests {

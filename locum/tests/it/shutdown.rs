@@ -33,8 +33,7 @@ fn start_upload(server: &TestServer) -> (TcpStream, Vec<u8>) {
 fn send_webhook_event(server: &TestServer, receiver: &WebhookReceiver, app: &crate::harness::TestApp) {
     let body = json!({ "url": receiver.url("/hook") });
     let created = server.send(TestRequest::post("/2/webhooks").json(&body).bearer(&app.bearer)).assert_status(200);
-    let order = json!({ "webhook": { "send": { "webhook": created["data"]["id"], "count": 1, "key": 1 } } });
-    server.execute_command(&order).unwrap();
+    server.execute_command(&["webhook", "send", created["data"]["id"].as_str().unwrap(), "--key", "1"]).unwrap();
     wait_until("the delivery is in progress", || receiver.received_requests().len() == 1);
 }
 

@@ -40,16 +40,16 @@ pub(crate) fn hook(server: &TestServer, app: &TestApp, receiver: &WebhookReceive
 
 /// Has events sent to a webhook; their ids.
 fn send(server: &TestServer, hook: &str, count: u32, key: i64) -> Vec<String> {
-    let order = json!({ "webhook": { "send": { "webhook": hook, "count": count, "key": key } } });
-    let done = server.execute_command(&order).unwrap();
+    let (count, key) = (count.to_string(), key.to_string());
+    let send = ["webhook", "send", hook, "--count", &count, "--key", &key];
+    let done = server.execute_command(&send).unwrap();
     let ids = done["events"].as_array().unwrap().iter();
     ids.map(|id| id.as_str().unwrap().to_owned()).collect()
 }
 
 /// The log of a webhook.
 fn log(server: &TestServer, hook: &str) -> Value {
-    let order = json!({ "webhook": { "log": { "webhook": hook, "limit": 1000, "delivery": null } } });
-    server.execute_command(&order).unwrap()
+    server.execute_command(&["webhook", "log", hook, "--limit", "1000"]).unwrap()
 }
 
 /// The ids of the events that came, in the order in which they did.

@@ -124,12 +124,11 @@ fn resending_a_post_of_a_protected_user_is_refused_until_the_user_is_public_agai
     let (server, receiver) = (&past.server, &past.receiver);
     let hidden = past.received.iter().find(|one| word(one) == "post.create: Hidden");
     let id = hidden.unwrap().header("webhook-id").to_owned();
-    let log = json!({ "webhook": { "log": { "webhook": past.hook, "limit": 1000, "delivery": null } } });
-    let log = server.execute_command(&log).unwrap();
+    let log = server.execute_command(&["webhook", "log", &past.hook, "--limit", "1000"]).unwrap();
     let deliveries = log["deliveries"].as_array().unwrap().iter();
     let mut found = deliveries.filter(|one| one["event_id"] == id.as_str());
-    let seq = found.next_back().unwrap()["delivery"].clone();
-    let resend = json!({ "webhook": { "resend": { "webhook": past.hook, "delivery": seq } } });
+    let number = found.next_back().unwrap()["delivery"].to_string();
+    let resend = ["webhook", "resend", &past.hook, &number];
     let refused = server.execute_command(&resend).unwrap_err();
     assert!(refused.contains("not for everyone"), "{refused}");
     server.run_cli(&["user", "unprotect", &past.protected_user]).assert_success();

@@ -293,16 +293,16 @@ impl TestServer {
         request.send(&self.agent, &self.control_url())
     }
 
-    /// Has the running server carry out a command; its answer, or why it was refused.
     /// Calls the control API with the control token.
     pub(crate) fn call_control(&self, request: TestRequest) -> TestResponse {
         let token = std::fs::read_to_string(self.data_dir().join("control.token")).unwrap();
         self.send_control(request.bearer(token.trim()))
     }
 
-    pub(crate) fn execute_command(&self, command: &serde_json::Value) -> Result<serde_json::Value, String> {
+    /// Has the running server execute a command; its result, or why it was refused.
+    pub(crate) fn execute_command(&self, arguments: &[&str]) -> Result<serde_json::Value, String> {
         let token = std::fs::read_to_string(self.data_dir().join("control.token")).unwrap();
-        let request = TestRequest::post("/_control/command").json(command);
+        let request = TestRequest::post("/_control/command").json(&serde_json::json!({ "arguments": arguments }));
         let mut response = self.send_control(request.bearer(token.trim())).assert_status(200);
         match response["refused"].as_str() {
             Some(why) => Err(why.to_owned()),

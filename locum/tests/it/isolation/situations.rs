@@ -89,13 +89,13 @@ pub(super) static SITUATIONS: &[Situation] = &[
     hidden(followed("followed, deleted", |world, author| delete_account(world, author, false))),
     hidden(followed("followed, erased", |world, author| delete_account(world, author, true))),
     followed("withheld account", |world, author| {
-        world.order(&json!({ "user": { "withhold": { "user": author.user.id, "countries": ["DE"] } } }));
+        world.execute_command(&["user", "withhold", &author.user.id, "DE"]);
     }),
     followed("limited account", |world, author| {
-        world.order(&json!({ "mod": { "limit": { "user": author.user.id, "post": null, "end": {}, "reason": {} } } }));
+        world.execute_command(&["mod", "limit", &author.user.id]);
     }),
     followed("silenced account", |world, author| {
-        world.order(&json!({ "mod": { "silence": { "user": author.user.id, "end": {}, "reason": {} } } }));
+        world.execute_command(&["mod", "silence", &author.user.id]);
     }),
     hidden(followed("posts deleted", |_, author| {
         for post in &author.posts {
@@ -105,12 +105,12 @@ pub(super) static SITUATIONS: &[Situation] = &[
     hidden(followed("posts removed", |world, author| author.posts.iter().for_each(|post| remove_post(world, post)))),
     followed("posts withheld", |world, author| {
         for post in &author.posts {
-            world.order(&json!({ "post": { "withhold": { "post": post, "countries": ["DE"], "copyright": false } } }));
+            world.execute_command(&["post", "withhold", post, "DE"]);
         }
     }),
     followed("posts limited", |world, author| {
         for post in &author.posts {
-            world.order(&json!({ "mod": { "limit": { "user": null, "post": post, "end": {}, "reason": {} } } }));
+            world.execute_command(&["mod", "limit", "--post", post]);
         }
     }),
     followed("replies hidden", |world, author| {
@@ -136,17 +136,18 @@ fn edit_mention(world: &World<'_>, author: &mut Author<'_>) {
 }
 
 fn protect(world: &World<'_>, author: &Author<'_>) {
-    world.order(&json!({ "user": { "protect": { "user": author.user.id } } }));
+    world.execute_command(&["user", "protect", &author.user.id]);
 }
 
 fn suspend(world: &World<'_>, author: &Author<'_>) {
-    world.order(&json!({ "user": { "suspend": { "user": author.user.id } } }));
+    world.execute_command(&["user", "suspend", &author.user.id]);
 }
 
 fn delete_account(world: &World<'_>, author: &Author<'_>, is_erased: bool) {
-    world.order(&json!({ "user": { "delete": { "user": author.user.id, "now": is_erased } } }));
+    let delete = ["user", "delete", &author.user.id, "--now"];
+    world.execute_command(if is_erased { &delete } else { &delete[..3] });
 }
 
 fn remove_post(world: &World<'_>, post: &str) {
-    world.order(&json!({ "mod": { "remove": { "post": post, "reason": {} } } }));
+    world.execute_command(&["mod", "remove", post]);
 }

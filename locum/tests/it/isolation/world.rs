@@ -172,8 +172,8 @@ impl<'s> World<'s> {
 
     /// Has the running server carry out a command.
     #[track_caller]
-    pub(super) fn order(&self, command: &Value) -> Value {
-        self.server.execute_command(command).unwrap_or_else(|why| panic!("{command}: {why}"))
+    pub(super) fn execute_command(&self, arguments: &[&str]) -> Value {
+        self.server.execute_command(arguments).unwrap_or_else(|why| panic!("{arguments:?}: {why}"))
     }
 
     #[track_caller]
@@ -204,14 +204,12 @@ impl<'s> World<'s> {
     fn create_author(&mut self, situation: &'static Situation) -> Author<'s> {
         let place = self.authors.len();
         let (username, name_marker) = (format!("author{place}of"), self.next_marker());
-        let new = json!({
-            "username": username, "name": format!("Name {name_marker}"), "description": format!("About {name_marker}"),
-            "password": { "password": PASSWORD },
-        });
-        let id = self.order(&json!({ "user": { "create": new } }))["id"].as_str().unwrap().to_owned();
+        let (name, about) = (format!("--name=Name {name_marker}"), format!("--description=About {name_marker}"));
+        let create = ["user", "create", &username, &name, &about, "--password", PASSWORD];
+        let id = self.execute_command(&create)["id"].as_str().unwrap().to_owned();
         self.add_content(place, "name", Subject::User(id.clone()));
         let app = self.server.default_app();
-        let minted = self.order(&json!({ "token": { "mint": { "app": app.id, "user": id } } }));
+        let minted = self.execute_command(&["token", "mint", "--app", &app.id, "--user", &id]);
         let user = TestUser::with_token(self.server, app, (id, username), minted["token"].as_str().unwrap());
         let (posts, lists) = (Vec::new(), Vec::new());
         let mut author = Author {
@@ -283,7 +281,7 @@ impl<'s> World<'s> {
         let (hub, id) = (&self.hub.id, &author.user.id);
         match author.situation.name {
             "for subscribers" => {
-                self.order(&json!({ "user": { "subscribe": { "user": hub, "author": id, "end": false } } }));
+                self.execute_command(&["user", "subscribe", hub, id]);
             }
             "in a closed community" => {
                 self.server.run_cli(&["community", "join", &self.community, id]);
@@ -368,7 +366,7 @@ impl<'s> World<'s> {
 
     /// The new version is the last of the author's posts.
     pub(super) fn edit_mention(&self, author: &mut Author<'_>) {
-        self.order(&json!({ "user": { "premium": { "user": author.user.id, "kind": "Premium" } } }));
+        self.execute_command(&["user", "premium", &author.user.id]);
         let word = marker(9000 + author.place);
         let edit = json!({ "text": format!("Edited {word}"), "edit_options": { "previous_post_id": author.posts[1] } });
         author.posts.push(id_of(&author.user.create_post(&edit).assert_accepted()));

@@ -323,7 +323,7 @@ fn answer_request(group: &mut Group<'_>, actor: usize) {
     let approves = group.dice.below(4) > 0;
     let word = if approves { "approve" } else { "deny" };
     let [follower, user] = [pair.0, pair.1].map(|one| group.people[one].id.clone());
-    group.command(&json!({ "follow": { word: { "user": user, "follower": follower } } }), allowed);
+    group.command(&["follow", word, &user, &follower], allowed);
     if allowed {
         group.model.requests.remove(&pair);
         if approves {
@@ -387,7 +387,7 @@ fn protect(group: &mut Group<'_>, actor: usize) {
     let protect = group.dice.below(2) == 0;
     let word = if protect { "protect" } else { "unprotect" };
     let id = group.people[actor].id.clone();
-    group.command(&json!({ "user": { word: { "user": id } } }), true);
+    group.command(&["user", word, &id], true);
     group.model.people[actor].protected = protect;
     if !protect {
         group.model.requests.retain(|(_, to)| *to != actor);
@@ -405,8 +405,7 @@ fn vote(group: &mut Group<'_>, actor: usize) {
     let poll = of.ok().and_then(|of| group.model.notes[of].poll.as_ref());
     let allowed = choice < 3 && poll.is_some_and(|votes| !votes.contains_key(&actor));
     let (post, user) = (group.notes[note].clone(), group.people[actor].id.clone());
-    let vote = json!({ "poll": { "vote": { "post": post, "option": choice, "user": user } } });
-    group.command(&vote, allowed);
+    group.command(&["poll", "vote", &post, &choice.to_string(), "--as", &user], allowed);
     if allowed {
         let votes = group.model.notes[of.unwrap()].poll.as_mut();
         votes.unwrap().insert(actor, choice);

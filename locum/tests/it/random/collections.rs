@@ -191,19 +191,15 @@ fn join_club(group: &mut Group<'_>, actor: usize) {
     if group.clubs.len() < 3 {
         let closed = group.clubs.len() != 1;
         let access = if closed { "Closed" } else { "Public" };
-        let created = group.command(
-            &json!({ "community": { "create": { "name": "A club", "owner": user, "description": "",
-                "access": access, "join_policy": "Open" } } }),
-            true,
-        );
+        let create = ["community", "create", "A club", "--owner", &user, "--access", access];
+        let created = group.command(&create, true);
         group.clubs.push(created["id"].as_str().unwrap().to_owned());
         group.model.clubs.push(Club { owner: actor, closed, members: BTreeSet::from([actor]) });
         return;
     }
     let club = group.dice.below(group.clubs.len());
     let id = group.clubs[club].clone();
-    let join = json!({ "community": { "join": { "community": id, "user": user, "approved": false } } });
-    group.command(&join, true);
+    group.command(&["community", "join", &id, &user], true);
     group.model.clubs[club].members.insert(actor);
 }
 
@@ -213,7 +209,7 @@ fn leave_club(group: &mut Group<'_>, actor: usize) {
     };
     let allowed = group.model.clubs[club].owner != actor;
     let (id, user) = (group.clubs[club].clone(), group.people[actor].id.clone());
-    group.command(&json!({ "community": { "leave": { "community": id, "user": user } } }), allowed);
+    group.command(&["community", "leave", &id, &user], allowed);
     if allowed {
         group.model.clubs[club].members.remove(&actor);
     }
@@ -223,7 +219,7 @@ fn join_room(group: &mut Group<'_>, actor: usize) {
     let user = group.people[actor].id.clone();
     let open = group.model.rooms.iter().filter(|room| room.live).count();
     if open < 3 {
-        let created = group.command(&json!({ "space": { "create": { "creator": user } } }), true);
+        let created = group.command(&["space", "create", &user], true);
         group.rooms.push(created["id"].as_str().unwrap().to_owned());
         group.model.rooms.push(Room { creator: actor, live: true, inside: BTreeSet::from([actor]) });
         return;
@@ -231,7 +227,7 @@ fn join_room(group: &mut Group<'_>, actor: usize) {
     let room = group.dice.below(group.rooms.len());
     let allowed = group.model.rooms[room].live;
     let id = group.rooms[room].clone();
-    let joined = group.command(&json!({ "space": { "join": { "space": id, "user": user } } }), allowed);
+    let joined = group.command(&["space", "join", &id, &user], allowed);
     if allowed {
         let new = group.model.rooms[room].inside.insert(actor);
         assert_eq!(joined["changed"], new, "{}", group.context());
@@ -245,7 +241,7 @@ fn leave_room(group: &mut Group<'_>, actor: usize) {
     let known = &group.model.rooms[room];
     let allowed = known.live && known.creator != actor;
     let (id, user) = (group.rooms[room].clone(), group.people[actor].id.clone());
-    let left = group.command(&json!({ "space": { "leave": { "space": id, "user": user } } }), allowed);
+    let left = group.command(&["space", "leave", &id, &user], allowed);
     if allowed {
         let was = group.model.rooms[room].inside.remove(&actor);
         assert_eq!(left["changed"], was, "{}", group.context());
@@ -258,6 +254,6 @@ fn close_room(group: &mut Group<'_>, _: usize) {
     };
     let allowed = group.model.rooms[room].live;
     let id = group.rooms[room].clone();
-    group.command(&json!({ "space": { "close": { "space": id } } }), allowed);
+    group.command(&["space", "close", &id], allowed);
     group.model.rooms[room].live = false;
 }

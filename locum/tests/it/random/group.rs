@@ -65,7 +65,7 @@ impl<'s> Group<'s> {
             let premium = place % 2 == 0;
             group.model.add_person(premium);
             if premium {
-                group.order(&json!({ "user": { "premium": { "user": id.to_string(), "kind": "Premium" } } })).unwrap();
+                group.execute_command(&["user", "premium", &id.to_string()]).unwrap();
             }
             let names = (id.to_string(), name(place));
             let user = TestUser::with_token(server, &star.person.app, names, "");
@@ -78,21 +78,21 @@ impl<'s> Group<'s> {
     /// Gives somebody a new token.
     pub(super) fn renew(&mut self, user: usize) {
         let (app, id) = (&self.people[user].app.id, &self.people[user].id);
-        let created = self.order(&json!({ "token": { "mint": { "app": app, "user": id } } }));
+        let created = self.execute_command(&["token", "mint", "--app", app, "--user", id]);
         let created = created.unwrap();
         let token = created["token"].as_str().unwrap();
         token.clone_into(&mut self.people[user].token);
     }
 
-    pub(super) fn order(&self, command: &Value) -> Result<Value, String> {
-        self.server.execute_command(command)
+    pub(super) fn execute_command(&self, arguments: &[&str]) -> Result<Value, String> {
+        self.server.execute_command(arguments)
     }
 
     /// An operator's command, which is carried out if the model says so.
     #[track_caller]
-    pub(super) fn command(&mut self, command: &Value, allowed: bool) -> Value {
-        let answer = self.order(command);
-        let response = format!("{command} {:?}", answer.is_ok());
+    pub(super) fn command(&mut self, arguments: &[&str], allowed: bool) -> Value {
+        let answer = self.execute_command(arguments);
+        let response = format!("{arguments:?} {:?}", answer.is_ok());
         self.tell(&response);
         assert_eq!(answer.is_ok(), allowed, "{}: {answer:?}", self.context());
         answer.unwrap_or_default()
@@ -243,7 +243,7 @@ impl<'s> Group<'s> {
         };
         let allowed = state == State::Active || was != State::Deleted;
         let id = self.people[user].id.clone();
-        self.command(&json!({ "user": { act: { "user": id } } }), allowed);
+        self.command(&["user", act, &id], allowed);
         if allowed {
             self.model.people[user].state = state;
         }

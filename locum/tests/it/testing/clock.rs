@@ -146,8 +146,7 @@ fn registered_receiver(server: &TestServer) -> (WebhookReceiver, String) {
 }
 
 fn send_event(server: &TestServer, hook: &str) {
-    let order = json!({ "webhook": { "send": { "webhook": hook, "count": 1, "key": 1 } } });
-    server.execute_command(&order).unwrap();
+    server.execute_command(&["webhook", "send", hook, "--key", "1"]).unwrap();
 }
 
 #[test]

@@ -258,8 +258,8 @@ fn deliveries_are_skipped_doubled_reordered_delayed_and_badly_signed() {
     for effect in effects {
         add_fault(&server, &["--effect", effect, "--webhook", &hook, "--nth", "1"]);
     }
-    let order = json!({ "webhook": { "send": { "webhook": hook, "count": 5, "key": 1 } } });
-    let events = server.execute_command(&order).unwrap()["events"].clone();
+    let send = ["webhook", "send", &hook, "--count", "5", "--key", "1"];
+    let events = server.execute_command(&send).unwrap()["events"].clone();
     wait_until("all came", || receiver.received_requests().len() >= 5);
     let received = receiver.received_requests();
     let order: Vec<&str> = received.iter().map(|one| one.header("webhook-id")).collect();
@@ -273,8 +273,7 @@ fn deliveries_are_skipped_doubled_reordered_delayed_and_badly_signed() {
     add_fault(&server, &["--effect", "delay-delivery", "--ms", "600", "--times", "1"]);
     receiver.clear_received();
     let began = monotonic_now();
-    let order = json!({ "webhook": { "send": { "webhook": hook, "count": 1, "key": 1 } } });
-    server.execute_command(&order).unwrap();
+    server.execute_command(&["webhook", "send", &hook, "--key", "1"]).unwrap();
     wait_until("it came", || receiver.received_requests().len() == 1);
     assert!(began.elapsed() >= Duration::from_millis(600));
     add_fault(&server, &["--effect", "crc-fail", "--app", &app.id, "--times", "1"]);

@@ -1,7 +1,5 @@
 //! The console's page of webhooks.
 
-use serde_json::json;
-
 use super::{register, send, server};
 use crate::harness::{TestRequest, percent_encode, wait_until};
 use crate::pages::browser::Browser;
@@ -45,8 +43,7 @@ fn webhook_page_shows_challenges_and_deliveries_and_resends_them() {
     assert_eq!(act(&[("act", "resend"), ("delivery", "999999")]), 400);
     assert_eq!(act(&[("act", "replay"), ("from", "1"), ("to", "2")]), 400);
     wait_until("it was sent again", || {
-        let order = json!({ "webhook": { "log": { "webhook": id, "limit": 9, "delivery": null } } });
-        let log = server.execute_command(&order).unwrap();
+        let log = server.execute_command(&["webhook", "log", id, "--limit", "9"]).unwrap();
         let all = log["deliveries"].as_array().unwrap().clone();
         all.len() == 2 && all.iter().all(|one| one["state"] == "delivered")
     });

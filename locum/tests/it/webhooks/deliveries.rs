@@ -88,9 +88,7 @@ fn failed_delivery_is_retried_byte_for_byte() {
     assert_eq!(statuses, [500, 302, 0, 0, 429, 200]);
     assert_eq!(first["tries"], 6);
     // Once more, because somebody wants it so.
-    let number = first["delivery"].clone();
-    let again = json!({ "webhook": { "resend": { "webhook": id, "delivery": number } } });
-    server.execute_command(&again).unwrap();
+    server.execute_command(&["webhook", "resend", &id, &first["delivery"].to_string()]).unwrap();
     wait_for(&receiver, 8);
     let last = receiver.received_requests().pop().unwrap();
     assert_eq!((last.header("webhook-id"), &last.body), (ids[0].as_str(), &received[0].body));
@@ -112,9 +110,8 @@ fn delivery_is_abandoned_after_its_last_attempt_and_can_be_resent() {
     wait_until("both are given up", || states() == ["given-up", "given-up"]);
     assert_eq!(receiver.received_requests().len(), 6);
     receiver.set_delivery_handler(|_| DeliveryResponse::Status(200));
-    let number = log(&server, &id)["deliveries"][1]["delivery"].clone();
-    let again = json!({ "webhook": { "resend": { "webhook": id, "delivery": number } } });
-    server.execute_command(&again).unwrap();
+    let number = log(&server, &id)["deliveries"][1]["delivery"].to_string();
+    server.execute_command(&["webhook", "resend", &id, &number]).unwrap();
     wait_for(&receiver, 7);
 }
 
@@ -279,9 +276,8 @@ fn deleted_app_loses_its_webhooks() {
     let id = hook(&server, &app, &receiver);
     register(&server, &app, &receiver.url("/other")).assert_status(200);
     server.run_cli(&["app", "delete", &app.id]).assert_success();
-    let order = json!({ "webhook": { "send": { "webhook": id, "count": 1, "key": 0 } } });
-    assert!(server.execute_command(&order).is_err());
-    let all = server.execute_command(&json!({ "webhook": { "list": { "app": null } } })).unwrap();
+    assert!(server.execute_command(&["webhook", "send", &id]).is_err());
+    let all = server.execute_command(&["webhook", "list"]).unwrap();
     assert_eq!(all, Value::Array(Vec::new()));
     let distinct: HashSet<String> = came(&receiver).into_iter().collect();
     assert!(distinct.is_empty());
