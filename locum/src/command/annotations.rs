@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use store::annotations::AnnotationEntity;
 
 use super::find;
+use super::limit::LimitArgs;
 use crate::instance::Instance;
 
 #[derive(Clone, Debug, Subcommand)]
@@ -34,9 +35,8 @@ pub(crate) enum AnnotationCommand {
         /// Start after this entity
         #[arg(long, value_name = "DOMAIN.ENTITY")]
         after: Option<String>,
-        /// The maximum number of results
-        #[arg(long, default_value_t = 100)]
-        limit: i64,
+        #[command(flatten)]
+        limit: LimitArgs,
     },
 }
 
@@ -94,7 +94,7 @@ pub(super) async fn execute(instance: &Instance, command: AnnotationCommand) -> 
             instance.store.context().annotations.expect_version(version);
             Ok(json!({}))
         }
-        AnnotationCommand::List { after, limit } => {
+        AnnotationCommand::List { after, limit: LimitArgs { limit } } => {
             let after = after.map_or(Ok((0, 0)), |text| parse_after(&text))?;
             let read = instance.store.read(move |tx| Ok(store::annotations::list(tx, after, limit)?));
             Ok(read.await?.iter().map(render_entity).collect())

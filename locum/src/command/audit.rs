@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use store::Tx;
 
 use super::find;
+use super::limit::LimitArgs;
 use super::output_file::ensure_new_file;
 use crate::instance::Instance;
 
@@ -27,9 +28,8 @@ pub(crate) enum AuditCommand {
         /// Start before this entry
         #[arg(long, value_name = "SEQ")]
         before: Option<i64>,
-        /// The maximum number of results
-        #[arg(long, default_value_t = 100)]
-        limit: i64,
+        #[command(flatten)]
+        limit: LimitArgs,
     },
     /// Export all entries as JSON Lines, oldest first
     Export {
@@ -42,14 +42,14 @@ const EXPORT_PAGE_SIZE: i64 = 1000;
 
 pub(super) async fn execute(instance: &Instance, command: AuditCommand) -> Result<Value, Error> {
     match command {
-        AuditCommand::List { user, app, before, limit } => {
+        AuditCommand::List { user, app, before, limit: LimitArgs { limit } } => {
             let read = instance.store.read(move |tx| {
                 let filter = AuditFilter {
                     actor: find_actor(tx, user.as_deref())?,
                     app: find_app_id(tx, app.as_deref())?,
                     before,
                 };
-                Ok::<_, Error>(audit::list(tx, filter, limit.clamp(1, EXPORT_PAGE_SIZE))?)
+                Ok::<_, Error>(audit::list(tx, filter, limit)?)
             });
             Ok(read.await?.iter().map(render_entry).collect())
         }

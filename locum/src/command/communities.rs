@@ -8,6 +8,7 @@ use store::Tx;
 use store::communities::Community;
 
 use super::find;
+use super::limit::LimitArgs;
 use crate::instance::Instance;
 
 #[derive(Clone, Debug, Subcommand)]
@@ -34,9 +35,8 @@ pub(crate) enum CommunityCommand {
         /// Start after this id
         #[arg(long)]
         after: Option<String>,
-        /// The maximum number of results
-        #[arg(long, default_value_t = 100)]
-        limit: i64,
+        #[command(flatten)]
+        limit: LimitArgs,
     },
     /// Show a community
     Show {
@@ -47,9 +47,8 @@ pub(crate) enum CommunityCommand {
     Members {
         /// The id
         community: String,
-        /// The maximum number of results
-        #[arg(long, default_value_t = 100)]
-        limit: i64,
+        #[command(flatten)]
+        limit: LimitArgs,
     },
     /// Add a member
     Join {
@@ -80,7 +79,7 @@ pub(super) async fn execute(instance: &Instance, command: CommunityCommand) -> R
             });
             Ok(render_community(&made.await?))
         }
-        CommunityCommand::List { after, limit } => {
+        CommunityCommand::List { after, limit: LimitArgs { limit } } => {
             let after = after.map_or(Ok(0), |text| parse_id(&text))?;
             let read = instance.store.read(move |tx| Ok(store::communities::list(tx, after, limit)?));
             Ok(read.await?.iter().map(render_community).collect())
@@ -90,7 +89,9 @@ pub(super) async fn execute(instance: &Instance, command: CommunityCommand) -> R
             let read = instance.store.read(move |tx| communities::find(tx, id));
             Ok(render_community(&read.await?))
         }
-        CommunityCommand::Members { community, limit } => list_members(instance, &community, limit).await,
+        CommunityCommand::Members { community, limit: LimitArgs { limit } } => {
+            list_members(instance, &community, limit).await
+        }
         CommunityCommand::Join { community, user, approved } => {
             let join = move |tx: &mut Tx<'_>, id, user| communities::join(tx, id, user, approved);
             change_membership(instance, &community, user, join).await

@@ -8,6 +8,7 @@ use store::posts::PageRange;
 use store::users;
 
 use super::find;
+use super::limit::LimitArgs;
 use crate::instance::Instance;
 
 #[derive(Clone, Debug, Subcommand)]
@@ -16,9 +17,8 @@ pub(crate) enum FollowCommand {
     Requests {
         /// The protected user: @username or id
         user: String,
-        /// The maximum number of results
-        #[arg(long, default_value_t = 100)]
-        limit: i64,
+        #[command(flatten)]
+        limit: LimitArgs,
     },
     /// Approve a follow request
     Approve {
@@ -39,7 +39,9 @@ pub(crate) enum FollowCommand {
 pub(super) async fn execute(instance: &Instance, command: FollowCommand) -> Result<Value, Error> {
     let store = &instance.store;
     match command {
-        FollowCommand::Requests { user, limit } => store.read(move |tx| list_follow_requests(tx, &user, limit)).await,
+        FollowCommand::Requests { user, limit: LimitArgs { limit } } => {
+            store.read(move |tx| list_follow_requests(tx, &user, limit)).await
+        }
         FollowCommand::Approve { user, follower } => {
             let done = store.write(move |tx| {
                 let (user, follower) = (find::user(tx, &user)?, find::user(tx, &follower)?);

@@ -21,6 +21,7 @@ mod fsck;
 mod import;
 mod invite;
 mod keys;
+mod limit;
 mod links;
 mod messages;
 mod metrics;

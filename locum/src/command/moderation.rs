@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use store::Tx;
 
 use super::blocked_terms::{TermCommand, execute_term_command};
+use super::limit::LimitArgs;
 use super::{find, invite};
 use crate::config::TimeSpan;
 use crate::instance::Instance;
@@ -21,9 +22,8 @@ pub(crate) enum ModerationCommand {
         /// Start after this report
         #[arg(long)]
         after: Option<i64>,
-        /// The maximum number of results
-        #[arg(long, default_value_t = 100)]
-        limit: i64,
+        #[command(flatten)]
+        limit: LimitArgs,
     },
     /// Show a report with what it is about and the history of the account
     Show {
@@ -107,15 +107,13 @@ pub(crate) enum ModerationCommand {
         /// Start before this action
         #[arg(long)]
         before: Option<i64>,
-        /// The maximum number of results
-        #[arg(long, default_value_t = 100)]
-        limit: i64,
+        #[command(flatten)]
+        limit: LimitArgs,
     },
     /// List undecided appeals, oldest first
     Appeals {
-        /// The maximum number of results
-        #[arg(long, default_value_t = 100)]
-        limit: i64,
+        #[command(flatten)]
+        limit: LimitArgs,
     },
     /// Decide an appeal; accepting lifts the action
     Decide {
@@ -177,7 +175,7 @@ fn parse_duration_ms(text: &str) -> Result<i64, Refusal> {
 pub(super) async fn execute(instance: &Instance, command: ModerationCommand) -> Result<Value, Error> {
     use ModerationCommand as Command;
     match command {
-        Command::Queue { after, limit } => list_queue(instance, after, limit).await,
+        Command::Queue { after, limit: LimitArgs { limit } } => list_queue(instance, after, limit).await,
         Command::Show { report } => show_report(instance, report).await,
         Command::Dismiss { report } => {
             let work = move |tx: &mut Tx<'_>| reports::dismiss(tx, &AuditActor::operator(), report);
@@ -195,8 +193,10 @@ pub(super) async fn execute(instance: &Instance, command: ModerationCommand) -> 
         Command::Suspend { user, end, reason } => act_on_account(instance, Kind::Suspend, user, end, reason).await,
         Command::Ban { user, reason } => act_on_account(instance, Kind::Ban, user, EndArgs::default(), reason).await,
         Command::Lift { action } => lift(instance, action).await,
-        Command::Actions { user, before, limit } => list_actions(instance, user, before, limit).await,
-        Command::Appeals { limit } => list_appeals(instance, limit).await,
+        Command::Actions { user, before, limit: LimitArgs { limit } } => {
+            list_actions(instance, user, before, limit).await
+        }
+        Command::Appeals { limit: LimitArgs { limit } } => list_appeals(instance, limit).await,
         Command::Decide { action, decision, answer } => decide_appeal(instance, action, decision, answer).await,
         Command::Applications => list_applications(instance).await,
         Command::Admit { application, decision } => decide_application(instance, application, decision).await,
@@ -238,8 +238,7 @@ async fn lift(instance: &Instance, action: i64) -> Result<Value, Error> {
 }
 
 async fn list_queue(instance: &Instance, after: Option<i64>, limit: i64) -> Result<Value, Error> {
-    let work =
-        move |tx: &mut Tx<'_>| reports::queue(tx, &AuditActor::operator(), after.unwrap_or(0), limit.clamp(1, 1_000));
+    let work = move |tx: &mut Tx<'_>| reports::queue(tx, &AuditActor::operator(), after.unwrap_or(0), limit);
     Ok(instance.store.read(work).await?.iter().map(render_report).collect())
 }
 
@@ -254,7 +253,6 @@ async fn list_actions(
     before: Option<i64>,
     limit: i64,
 ) -> Result<Value, Error> {
-    let limit = limit.clamp(1, 1_000);
     let work = move |tx: &mut Tx<'_>| match &user {
         Some(user) => {
             let id = find::user_or_deleted(tx, user)?.id;
@@ -268,7 +266,7 @@ async fn list_actions(
 async fn list_appeals(instance: &Instance, limit: i64) -> Result<Value, Error> {
     let work = move |tx: &mut Tx<'_>| {
         let mut all = Vec::new();
-        for appeal in moderation::list_open_appeals(tx, limit.clamp(1, 1_000))? {
+        for appeal in moderation::list_open_appeals(tx, limit)? {
             let action = moderation::find_action(tx, appeal.action_id)?;
             all.push(json!({
                 "action": render_action(&action),

@@ -10,6 +10,7 @@ use store::Tx;
 use store::news_stories::{NewsStory, NewsStoryState};
 
 use super::find;
+use super::limit::LimitArgs;
 use crate::instance::Instance;
 
 #[derive(Clone, Debug, Subcommand)]
@@ -31,9 +32,8 @@ pub(crate) enum NewsCommand {
         /// Start before this id
         #[arg(long)]
         before: Option<String>,
-        /// The maximum number of results
-        #[arg(long, default_value_t = 100)]
-        limit: i64,
+        #[command(flatten)]
+        limit: LimitArgs,
     },
     /// Recompute trends and stories from recent posts now
     Refresh,
@@ -83,7 +83,7 @@ pub(super) async fn execute(instance: &Instance, command: NewsCommand) -> Result
         }
         NewsCommand::Publish { story } => change_story(instance, &story, news::publish).await,
         NewsCommand::Delete { story } => change_story(instance, &story, news::delete).await,
-        NewsCommand::List { before, limit } => {
+        NewsCommand::List { before, limit: LimitArgs { limit } } => {
             let before = before.map_or(Ok(i64::MAX), |text| parse_id(&text))?;
             let read = instance.store.read(move |tx| Ok(store::news_stories::list(tx, before, limit)?));
             Ok(read.await?.iter().map(render_story).collect())

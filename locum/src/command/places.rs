@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use store::places::Place;
 
 use super::find;
+use super::limit::LimitArgs;
 use crate::instance::Instance;
 
 #[derive(Clone, Debug, Subcommand)]
@@ -18,9 +19,8 @@ pub(crate) enum PlaceCommand {
         /// Start after this id
         #[arg(long)]
         after: Option<String>,
-        /// The maximum number of results
-        #[arg(long, default_value_t = 100)]
-        limit: i64,
+        #[command(flatten)]
+        limit: LimitArgs,
     },
     /// Show a place
     Show {
@@ -72,7 +72,7 @@ pub(super) async fn execute(instance: &Instance, command: PlaceCommand) -> Resul
             let made = instance.store.write(move |tx| places::create(tx, &new));
             Ok(render_place(&made.await?))
         }
-        PlaceCommand::List { after, limit } => {
+        PlaceCommand::List { after, limit: LimitArgs { limit } } => {
             let after = match after {
                 None => i64::MIN,
                 Some(text) => places::parse_place_id(&text).ok_or_else(|| find::not_found("place", &text))?,

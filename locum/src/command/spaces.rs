@@ -12,6 +12,7 @@ use store::Tx;
 use store::spaces::{Space, SpaceRole};
 
 use super::find;
+use super::limit::LimitArgs;
 use crate::instance::Instance;
 
 #[derive(Clone, Debug, Subcommand)]
@@ -20,9 +21,8 @@ pub(crate) enum SpaceCommand {
     Create(NewSpaceArgs),
     /// List spaces, newest first
     List {
-        /// The maximum number of results
-        #[arg(long, default_value_t = 100)]
-        limit: i64,
+        #[command(flatten)]
+        limit: LimitArgs,
     },
     /// Show a space
     Show {
@@ -109,8 +109,8 @@ pub(super) async fn execute(instance: &Instance, command: SpaceCommand) -> Resul
     let store = &instance.store;
     match command {
         SpaceCommand::Create(new) => store.write(move |tx| create_space(tx, &new)).await,
-        SpaceCommand::List { limit } => {
-            let read = store.read(move |tx| Ok(store::spaces::list(tx, i64::MAX, limit.max(0))?));
+        SpaceCommand::List { limit: LimitArgs { limit } } => {
+            let read = store.read(move |tx| Ok(store::spaces::list(tx, i64::MAX, limit)?));
             Ok(read.await?.iter().map(space_summary).collect())
         }
         SpaceCommand::Show { space } => store.read(move |tx| show_space(tx, parse_id(&space)?)).await,

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use store::users::{User, UserState};
 
 use super::invite::email_site;
+use super::limit::LimitArgs;
 use super::notes::OnOff;
 use super::profile_edits::{AffiliationArgs, ProfileEditArgs};
 use super::request::LocalInputs;
@@ -26,9 +27,8 @@ pub(crate) enum UserCommand {
         /// Start after this id
         #[arg(long)]
         after: Option<String>,
-        /// The maximum number of results
-        #[arg(long, default_value_t = 100)]
-        limit: i64,
+        #[command(flatten)]
+        limit: LimitArgs,
     },
     /// Show an account
     Show {
@@ -230,7 +230,7 @@ impl UserCommand {
 pub(super) async fn execute(instance: &Instance, command: UserCommand) -> Result<Value, Error> {
     match command {
         UserCommand::Create(new) => create_user(instance, new).await,
-        UserCommand::List { after, limit } => list_users(instance, after, limit).await,
+        UserCommand::List { after, limit: LimitArgs { limit } } => list_users(instance, after, limit).await,
         UserCommand::Show { user } => show_user(instance, user).await,
         UserCommand::Password { user, end_tokens, password } => {
             set_password(instance, user, &password, end_tokens).await

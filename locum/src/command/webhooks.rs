@@ -62,7 +62,7 @@ pub(crate) enum WebhookCommand {
         /// The webhook's id
         webhook: String,
         /// The number of results
-        #[arg(long, default_value_t = 20)]
+        #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1000))]
         limit: u32,
         /// Show only this delivery, with its body
         #[arg(long)]
