@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use futures_util::{StreamExt, TryStreamExt};
 use object_store::path::Path;
@@ -42,29 +43,33 @@ impl FileStore {
     }
 
     /// The ids of the networks that the folder and the bucket are marked with.
-    pub async fn network_marks(&self) -> Result<Vec<String>, FileStoreError> {
-        let mut marks = Vec::new();
-        for store in std::iter::once(&self.local).chain(&self.bucket) {
-            marks.extend(read_mark(store, NETWORK_FILE).await?);
-        }
-        Ok(marks)
+    pub fn network_marks(&self) -> BoxFuture<'_, Result<Vec<String>, FileStoreError>> {
+        Box::pin(async move {
+            let mut marks = Vec::new();
+            for store in std::iter::once(&self.local).chain(&self.bucket) {
+                marks.extend(read_mark(store, NETWORK_FILE).await?);
+            }
+            Ok(marks)
+        })
     }
 
     /// Marks the folder and the bucket.
-    pub async fn mark_network(&self, id: &str) -> Result<(), FileStoreError> {
-        for store in std::iter::once(&self.local).chain(&self.bucket) {
-            write_mark(store, NETWORK_FILE, id).await?;
-        }
-        Ok(())
+    pub fn mark_network<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<(), FileStoreError>> {
+        Box::pin(async move {
+            for store in std::iter::once(&self.local).chain(&self.bucket) {
+                write_mark(store, NETWORK_FILE, id).await?;
+            }
+            Ok(())
+        })
     }
 
     /// The id of the bucket, or without one of the folder: equal on nodes that find each other's files.
-    pub async fn location_id(&self) -> Result<Option<String>, FileStoreError> {
-        read_mark(self.bucket.as_ref().unwrap_or(&self.local), LOCATION_FILE).await
+    pub fn location_id(&self) -> BoxFuture<'_, Result<Option<String>, FileStoreError>> {
+        Box::pin(async move { read_mark(self.bucket.as_ref().unwrap_or(&self.local), LOCATION_FILE).await })
     }
 
-    pub async fn set_location_id(&self, id: &str) -> Result<(), FileStoreError> {
-        write_mark(self.bucket.as_ref().unwrap_or(&self.local), LOCATION_FILE, id).await
+    pub fn set_location_id<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<(), FileStoreError>> {
+        Box::pin(async move { write_mark(self.bucket.as_ref().unwrap_or(&self.local), LOCATION_FILE, id).await })
     }
 }
 

@@ -8,19 +8,16 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::{Bytes, BytesMut};
+use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use futures_util::{StreamExt, TryStreamExt};
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
-use object_store::{Error, GetOptions, GetRange, GetResultPayload, MultipartUpload, ObjectStore, ObjectStoreExt};
+use object_store::{Error, GetOptions, GetRange, GetResultPayload, ObjectStore, ObjectStoreExt};
 
 use crate::file_listing::{LOCATION_FILE, NETWORK_FILE};
-use crate::{Bucket, MediaFormat};
+use crate::{Bucket, FileWriter, MediaFormat};
 
-/// Bytes buffered before they are written.
-const PART_BYTES: usize = 1024 * 1024;
-/// The same for a bucket, where 5 MiB is the minimum and all parts but the last have the same size.
-const BUCKET_PART_BYTES: usize = 8 * 1024 * 1024;
 /// Uploads in progress.
 pub(crate) const UPLOADS_PREFIX: &str = "uploads/";
 /// Files that one process works on, which always stay in the folder.
@@ -95,36 +92,40 @@ impl FileStore {
 
     /// Moves complete files from the folder to the bucket, if there is one: those that an import
     /// copied or that are older than the bucket. Returns their number.
-    pub async fn move_to_bucket(&self) -> Result<u64, FileStoreError> {
-        let Some(bucket) = &self.bucket else {
-            return Ok(0);
-        };
-        let mut found = self.local.list(None);
-        let mut moved = 0;
-        while let Some(file) = found.try_next().await? {
-            let name = file.location.as_ref();
-            if !is_complete_file(name) {
-                continue;
+    pub fn move_to_bucket(&self) -> BoxFuture<'_, Result<u64, FileStoreError>> {
+        Box::pin(async move {
+            let Some(bucket) = &self.bucket else {
+                return Ok(0);
+            };
+            let mut found = self.local.list(None);
+            let mut moved = 0;
+            while let Some(file) = found.try_next().await? {
+                let name = file.location.as_ref();
+                if !is_complete_file(name) {
+                    continue;
+                }
+                // An object of the same name and size is left from an earlier move or a repeated
+                // import.
+                let existing = optional_object(bucket.head(&file.location).await)?;
+                if existing.is_none_or(|existing| existing.size != file.size) {
+                    self.concatenate(&[name.to_owned()], name).await?;
+                }
+                self.local.delete(&file.location).await?;
+                moved += 1;
             }
-            // An object of the same name and size is left from an earlier move or a repeated
-            // import.
-            let existing = optional_object(bucket.head(&file.location).await)?;
-            if existing.is_none_or(|existing| existing.size != file.size) {
-                self.concatenate(&[name.to_owned()], name).await?;
-            }
-            self.local.delete(&file.location).await?;
-            moved += 1;
-        }
-        Ok(moved)
+            Ok(moved)
+        })
     }
 
-    pub async fn check_bucket(&self) -> Result<(), FileStoreError> {
-        let Some(bucket) = &self.bucket else {
-            return Ok(());
-        };
-        let name = parse_path(CHECK_FILE)?;
-        bucket.put(&name, Bytes::from_static(b"locum").into()).await?;
-        Ok(bucket.delete(&name).await?)
+    pub fn check_bucket(&self) -> BoxFuture<'_, Result<(), FileStoreError>> {
+        Box::pin(async move {
+            let Some(bucket) = &self.bucket else {
+                return Ok(());
+            };
+            let name = parse_path(CHECK_FILE)?;
+            bucket.put(&name, Bytes::from_static(b"locum").into()).await?;
+            Ok(bucket.delete(&name).await?)
+        })
     }
 
     fn write_target(&self, name: &str) -> &Arc<dyn ObjectStore> {
@@ -139,82 +140,95 @@ impl FileStore {
         std::iter::once(&self.local).chain(bucket)
     }
 
-    pub async fn put(&self, name: &str, bytes: impl Into<Bytes>) -> Result<(), FileStoreError> {
-        let target = self.write_target(name);
-        target.put(&parse_path(name)?, bytes.into().into()).await?;
-        Ok(())
+    pub fn put<'a>(&'a self, name: &'a str, bytes: impl Into<Bytes>) -> BoxFuture<'a, Result<(), FileStoreError>> {
+        self.put_bytes(name, bytes.into())
+    }
+
+    fn put_bytes<'a>(&'a self, name: &'a str, bytes: Bytes) -> BoxFuture<'a, Result<(), FileStoreError>> {
+        Box::pin(async move {
+            let target = self.write_target(name);
+            target.put(&parse_path(name)?, bytes.into()).await?;
+            Ok(())
+        })
     }
 
     /// The file becomes visible, whole, once [`FileWriter::finish`] succeeds.
     pub fn start_write(&self, name: &str) -> Result<FileWriter, FileStoreError> {
         let target = self.write_target(name);
-        let local = Arc::ptr_eq(target, &self.local) && !self.folder.as_os_str().is_empty();
-        Ok(FileWriter {
-            target: Arc::clone(target),
-            path: parse_path(name)?,
-            upload: None,
-            part_bytes: if local { PART_BYTES } else { BUCKET_PART_BYTES },
-            buffer: BytesMut::new(),
-            written: 0,
-        })
+        let is_local = Arc::ptr_eq(target, &self.local) && !self.folder.as_os_str().is_empty();
+        Ok(FileWriter::new(Arc::clone(target), parse_path(name)?, is_local))
     }
 
     /// `None` when there is no such file or no such range.
-    pub async fn read(&self, name: &str, range: Option<GetRange>) -> Result<Option<FileRange>, FileStoreError> {
-        let (path, options) = (parse_path(name)?, GetOptions { range, ..GetOptions::default() });
-        for store in self.read_locations(name) {
-            if let Some(found) = optional_object(store.get_opts(&path, options.clone()).await)? {
-                return Ok(Some(FileRange {
-                    size: found.meta.size,
-                    range: found.range.clone(),
-                    bytes: found.into_stream().map_err(FileStoreError).boxed(),
-                }));
+    pub fn read<'a>(
+        &'a self,
+        name: &'a str,
+        range: Option<GetRange>,
+    ) -> BoxFuture<'a, Result<Option<FileRange>, FileStoreError>> {
+        Box::pin(async move {
+            let (path, options) = (parse_path(name)?, GetOptions { range, ..GetOptions::default() });
+            for store in self.read_locations(name) {
+                if let Some(found) = optional_object(store.get_opts(&path, options.clone()).await)? {
+                    return Ok(Some(FileRange {
+                        size: found.meta.size,
+                        range: found.range.clone(),
+                        bytes: found.into_stream().map_err(FileStoreError).boxed(),
+                    }));
+                }
             }
-        }
-        Ok(None)
+            Ok(None)
+        })
     }
 
     /// In bytes; `None` when there is no such file.
-    pub async fn size(&self, name: &str) -> Result<Option<u64>, FileStoreError> {
-        let path = parse_path(name)?;
-        for store in self.read_locations(name) {
-            if let Some(meta) = optional_object(store.head(&path).await)? {
-                return Ok(Some(meta.size));
+    pub fn size<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<u64>, FileStoreError>> {
+        Box::pin(async move {
+            let path = parse_path(name)?;
+            for store in self.read_locations(name) {
+                if let Some(meta) = optional_object(store.head(&path).await)? {
+                    return Ok(Some(meta.size));
+                }
             }
-        }
-        Ok(None)
+            Ok(None)
+        })
     }
 
     /// As many bytes as [`MediaFormat::sniff`] needs.
-    pub async fn read_head(&self, name: &str) -> Result<Bytes, FileStoreError> {
-        let end = u64::try_from(MediaFormat::HEAD_BYTES).unwrap_or(0);
-        let range = GetRange::Bounded(0..end);
-        match self.read(name, Some(range)).await? {
-            Some(part) => collect_bytes(part).await,
-            None => Ok(Bytes::new()),
-        }
+    pub fn read_head<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Bytes, FileStoreError>> {
+        Box::pin(async move {
+            let end = u64::try_from(MediaFormat::HEAD_BYTES).unwrap_or(0);
+            let range = GetRange::Bounded(0..end);
+            match self.read(name, Some(range)).await? {
+                Some(part) => collect_bytes(part).await,
+                None => Ok(Bytes::new()),
+            }
+        })
     }
 
     /// Only for files known to be small; `None` when there is no such file.
-    pub async fn read_whole(&self, name: &str) -> Result<Option<Bytes>, FileStoreError> {
-        match self.read(name, None).await? {
-            Some(part) => Ok(Some(collect_bytes(part).await?)),
-            None => Ok(None),
-        }
+    pub fn read_whole<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<Bytes>, FileStoreError>> {
+        Box::pin(async move {
+            match self.read(name, None).await? {
+                Some(part) => Ok(Some(collect_bytes(part).await?)),
+                None => Ok(None),
+            }
+        })
     }
 
     /// A seekable file of the folder; `None` when there is no such file.
-    pub async fn open_local(&self, name: &str) -> Result<Option<File>, FileStoreError> {
-        let Some(found) = optional_object(self.local.get(&parse_path(name)?).await)? else {
-            return Ok(None);
-        };
-        match found.payload {
-            GetResultPayload::File(file, _) => Ok(Some(file)),
-            GetResultPayload::Stream(_) => Err(FileStoreError(Error::NotImplemented {
-                operation: "seeking".to_owned(),
-                implementer: self.local.to_string(),
-            })),
-        }
+    pub fn open_local<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<File>, FileStoreError>> {
+        Box::pin(async move {
+            let Some(found) = optional_object(self.local.get(&parse_path(name)?).await)? else {
+                return Ok(None);
+            };
+            match found.payload {
+                GetResultPayload::File(file, _) => Ok(Some(file)),
+                GetResultPayload::Stream(_) => Err(FileStoreError(Error::NotImplemented {
+                    operation: "seeking".to_owned(),
+                    implementer: self.local.to_string(),
+                })),
+            }
+        })
     }
 
     /// Where a file of the folder is or would be.
@@ -223,15 +237,17 @@ impl FileStore {
     }
 
     /// Joins files into one, buffering one part at a time. Returns its size in bytes.
-    pub async fn concatenate(&self, names: &[String], to: &str) -> Result<u64, FileStoreError> {
-        let mut writer = self.start_write(to)?;
-        for name in names {
-            if let Err(error) = self.append_file(name, &mut writer).await {
-                writer.abort().await;
-                return Err(error);
+    pub fn concatenate<'a>(&'a self, names: &'a [String], to: &'a str) -> BoxFuture<'a, Result<u64, FileStoreError>> {
+        Box::pin(async move {
+            let mut writer = self.start_write(to)?;
+            for name in names {
+                if let Err(error) = self.append_file(name, &mut writer).await {
+                    writer.abort().await;
+                    return Err(error);
+                }
             }
-        }
-        writer.finish().await
+            writer.finish().await
+        })
     }
 
     async fn append_file(&self, name: &str, writer: &mut FileWriter) -> Result<(), FileStoreError> {
@@ -245,22 +261,26 @@ impl FileStore {
         Ok(())
     }
 
-    pub async fn rename(&self, from: &str, to: &str) -> Result<(), FileStoreError> {
-        let target = self.write_target(to);
-        if Arc::ptr_eq(target, self.write_target(from)) {
-            return Ok(target.rename(&parse_path(from)?, &parse_path(to)?).await?);
-        }
-        self.concatenate(&[from.to_owned()], to).await?;
-        self.delete(from).await
+    pub fn rename<'a>(&'a self, from: &'a str, to: &'a str) -> BoxFuture<'a, Result<(), FileStoreError>> {
+        Box::pin(async move {
+            let target = self.write_target(to);
+            if Arc::ptr_eq(target, self.write_target(from)) {
+                return Ok(target.rename(&parse_path(from)?, &parse_path(to)?).await?);
+            }
+            self.concatenate(&[from.to_owned()], to).await?;
+            self.delete(from).await
+        })
     }
 
     /// With the files in it.
-    pub async fn remove_folder(&self, prefix: &str) -> Result<(), FileStoreError> {
-        let prefix = parse_path(prefix)?;
-        if let Some(bucket) = &self.bucket {
-            delete_objects(bucket, &prefix, None).await?;
-        }
-        self.remove_directory(&prefix)
+    pub fn remove_folder<'a>(&'a self, prefix: &'a str) -> BoxFuture<'a, Result<(), FileStoreError>> {
+        Box::pin(async move {
+            let prefix = parse_path(prefix)?;
+            if let Some(bucket) = &self.bucket {
+                delete_objects(bucket, &prefix, None).await?;
+            }
+            self.remove_directory(&prefix)
+        })
     }
 
     /// Removes what an earlier process was working on. No other process may use the folder.
@@ -274,23 +294,27 @@ impl FileStore {
 
     /// Removes what uploads and processes that were killed have left, if it was written before a time: Unix time in
     /// milliseconds.
-    pub async fn remove_leftovers(&self, before: i64) -> Result<(), FileStoreError> {
-        if let Some(bucket) = &self.bucket {
-            delete_objects(bucket, &parse_path(UPLOADS_PREFIX)?, Some(before)).await?;
-        }
-        let before = UNIX_EPOCH + Duration::from_millis(u64::try_from(before).unwrap_or(0));
-        for prefix in [UPLOADS_PREFIX, SCRATCH_PREFIX] {
-            remove_old_files(&self.folder.join(prefix), before)?;
-        }
-        Ok(())
+    pub fn remove_leftovers(&self, before: i64) -> BoxFuture<'_, Result<(), FileStoreError>> {
+        Box::pin(async move {
+            if let Some(bucket) = &self.bucket {
+                delete_objects(bucket, &parse_path(UPLOADS_PREFIX)?, Some(before)).await?;
+            }
+            let before = UNIX_EPOCH + Duration::from_millis(u64::try_from(before).unwrap_or(0));
+            for prefix in [UPLOADS_PREFIX, SCRATCH_PREFIX] {
+                remove_old_files(&self.folder.join(prefix), before)?;
+            }
+            Ok(())
+        })
     }
 
-    pub async fn delete(&self, name: &str) -> Result<(), FileStoreError> {
-        let path = parse_path(name)?;
-        for store in self.read_locations(name) {
-            optional_object(store.delete(&path).await)?;
-        }
-        Ok(())
+    pub fn delete<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<(), FileStoreError>> {
+        Box::pin(async move {
+            let path = parse_path(name)?;
+            for store in self.read_locations(name) {
+                optional_object(store.delete(&path).await)?;
+            }
+            Ok(())
+        })
     }
 }
 
@@ -342,85 +366,6 @@ async fn delete_objects(
         }
     }
     Ok(())
-}
-
-/// A file being written. It does not appear when dropped before [`finish`](Self::finish).
-pub struct FileWriter {
-    target: Arc<dyn ObjectStore>,
-    path: Path,
-    /// None for a file of less than a part.
-    upload: Option<Box<dyn MultipartUpload>>,
-    part_bytes: usize,
-    buffer: BytesMut,
-    written: u64,
-}
-
-impl fmt::Debug for FileWriter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "FileWriter({})", self.written)
-    }
-}
-
-impl FileWriter {
-    pub async fn append(&mut self, bytes: &[u8]) -> Result<(), FileStoreError> {
-        self.written = self.written.saturating_add(byte_length(bytes));
-        self.buffer.extend_from_slice(bytes);
-        while self.buffer.len() >= self.part_bytes {
-            self.flush_part().await?;
-        }
-        Ok(())
-    }
-
-    pub const fn bytes_written(&self) -> u64 {
-        self.written
-    }
-
-    async fn flush_part(&mut self) -> Result<(), FileStoreError> {
-        let length = self.buffer.len().min(self.part_bytes);
-        let part = self.buffer.split_to(length).freeze();
-        let upload = match &mut self.upload {
-            Some(upload) => upload,
-            none => none.insert(self.target.put_multipart(&self.path).await?),
-        };
-        Ok(upload.put_part(part.into()).await?)
-    }
-
-    /// Returns the number of bytes written.
-    pub async fn finish(mut self) -> Result<u64, FileStoreError> {
-        match self.complete_upload().await {
-            Ok(()) => Ok(self.written),
-            Err(error) => {
-                self.abort().await;
-                Err(error)
-            }
-        }
-    }
-
-    async fn complete_upload(&mut self) -> Result<(), FileStoreError> {
-        if self.upload.is_none() {
-            let whole = std::mem::take(&mut self.buffer).freeze();
-            self.target.put(&self.path, whole.into()).await?;
-            return Ok(());
-        }
-        if !self.buffer.is_empty() {
-            self.flush_part().await?;
-        }
-        if let Some(upload) = &mut self.upload {
-            upload.complete().await?;
-        }
-        Ok(())
-    }
-
-    pub async fn abort(mut self) {
-        // What cannot be removed now is cleaned up later.
-        if let Some(mut upload) = self.upload.take() {
-            let _leftover = upload.abort().await;
-        }
-    }
-}
-
-fn byte_length(bytes: &[u8]) -> u64 {
-    u64::try_from(bytes.len()).unwrap_or(u64::MAX)
 }
 
 pub(crate) async fn collect_bytes(part: FileRange) -> Result<Bytes, FileStoreError> {

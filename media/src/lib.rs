@@ -1,10 +1,13 @@
 //! Media files: detection, measuring and storage. Only a file's bytes count, not its name or
 //! declared type.
+//!
+//! Functions return boxed futures, so that these are compiled here and not in each crate that awaits them.
 
 mod bucket;
 mod crop;
 mod file_listing;
 mod file_store;
+mod file_writer;
 mod format;
 mod gif;
 mod jpeg;
@@ -21,7 +24,8 @@ mod webp;
 pub use bucket::Bucket;
 pub use crop::{CropPosition, crop_image};
 pub use file_listing::{ListedFile, ListedFiles, NETWORK_FILE};
-pub use file_store::{FileRange, FileStore, FileStoreError, FileWriter, SEARCH_INDEX_FOLDER};
+pub use file_store::{FileRange, FileStore, FileStoreError, SEARCH_INDEX_FOLDER};
+pub use file_writer::FileWriter;
 pub use format::MediaFormat;
 pub use mp4::{VideoProperties, measure_video};
 pub use object_store::GetRange;
