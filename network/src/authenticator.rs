@@ -9,6 +9,7 @@ use base::oauth1::{OAuth1Credentials, OAuth1Request, RequestOrigin};
 use base::refusal::AuthenticationProblem;
 use base::secret::digest;
 use base::{AppId, Credential, Error, Fault, Refusal, Scopes, Secret, Time, UserId};
+use futures_util::future::BoxFuture;
 use quick_cache::sync::Cache;
 use store::apps::{self, App, AppStatus};
 use store::credential_changes::CredentialChangeReader;
@@ -168,17 +169,19 @@ impl Authenticator {
 
     /// Invalidates cached credentials that other nodes have changed. Returns if no other process writes to the
     /// database; changes of this process are known at their commit.
-    pub async fn poll_credential_changes(&self) {
-        let mut reader = CredentialChangeReader::default();
-        while self.store.is_shared() {
-            let has_more = reader.apply_changes(&self.store).await.unwrap_or_else(|error| {
-                tracing::warn!(%error, "failed to read credential changes of other nodes; will retry");
-                false
-            });
-            if !has_more {
-                self.store.pause_background_work(POLL_INTERVAL).await;
+    pub fn poll_credential_changes(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let mut reader = CredentialChangeReader::default();
+            while self.store.is_shared() {
+                let has_more = reader.apply_changes(&self.store).await.unwrap_or_else(|error| {
+                    tracing::warn!(%error, "failed to read credential changes of other nodes; will retry");
+                    false
+                });
+                if !has_more {
+                    self.store.pause_background_work(POLL_INTERVAL).await;
+                }
             }
-        }
+        })
     }
 
     async fn authenticate_bearer(&self, token: &str) -> Result<Caller, Error> {
@@ -216,44 +219,49 @@ impl Authenticator {
     }
 
     /// None if the request is not signed. Each signature is accepted once.
-    pub async fn verify_signed_request(&self, request: &AuthRequest) -> Result<Option<VerifiedRequest>, Error> {
-        let (path, query) = request.path_and_query.split_once('?').unwrap_or((&request.path_and_query, ""));
-        let parts = OAuth1Request {
-            method: &request.method,
-            path,
-            query,
-            authorization: request.authorization.as_deref(),
-            form: request.form.as_deref(),
-        };
-        let presented = OAuth1Credentials::from_request(&parts)
-            .map_err(|error| Refusal::Unauthenticated(error.authentication_problem()))?;
-        let Some(presented) = presented else {
-            return Ok(None);
-        };
-        let now = wall_time();
-        if (presented.timestamp.saturating_mul(1000) - now.ms()).abs() > self.skew_ms {
-            return Err(Refusal::Unauthenticated(AuthenticationProblem::Timestamp).into());
-        }
-        let app = self.find_consumer_app(&presented.consumer_key).await?;
-        let token = match &presented.token {
-            Some(token) => self.find_oauth1_token(token, &app).await?,
-            None => None,
-        };
-        let secret = match (&token, &presented.token) {
-            (Some(cached), _) => cached.token_secret.clone(),
-            (None, Some(token)) => Some(self.find_request_token_secret(token, &app).await?),
-            (None, None) => None,
-        };
-        self.verify_signature(request, &presented, &app, secret.as_ref())?;
-        self.check_nonce(&presented, now).await?;
-        if let Some(name) = presented.duplicate_parameter()
-            && !request.allows_repeated_parameters
-        {
-            let message = format!("Duplicate parameters are not allowed: the `{name}` query parameter");
-            return Err(Refusal::invalid_parameter(name.to_owned(), name, message).into());
-        }
-        let caller = token.map(|cached| self.check_expiry(&cached)).transpose()?;
-        Ok(Some(VerifiedRequest { app, caller, presented }))
+    pub fn verify_signed_request<'a>(
+        &'a self,
+        request: &'a AuthRequest,
+    ) -> BoxFuture<'a, Result<Option<VerifiedRequest>, Error>> {
+        Box::pin(async move {
+            let (path, query) = request.path_and_query.split_once('?').unwrap_or((&request.path_and_query, ""));
+            let parts = OAuth1Request {
+                method: &request.method,
+                path,
+                query,
+                authorization: request.authorization.as_deref(),
+                form: request.form.as_deref(),
+            };
+            let presented = OAuth1Credentials::from_request(&parts)
+                .map_err(|error| Refusal::Unauthenticated(error.authentication_problem()))?;
+            let Some(presented) = presented else {
+                return Ok(None);
+            };
+            let now = wall_time();
+            if (presented.timestamp.saturating_mul(1000) - now.ms()).abs() > self.skew_ms {
+                return Err(Refusal::Unauthenticated(AuthenticationProblem::Timestamp).into());
+            }
+            let app = self.find_consumer_app(&presented.consumer_key).await?;
+            let token = match &presented.token {
+                Some(token) => self.find_oauth1_token(token, &app).await?,
+                None => None,
+            };
+            let secret = match (&token, &presented.token) {
+                (Some(cached), _) => cached.token_secret.clone(),
+                (None, Some(token)) => Some(self.find_request_token_secret(token, &app).await?),
+                (None, None) => None,
+            };
+            self.verify_signature(request, &presented, &app, secret.as_ref())?;
+            self.check_nonce(&presented, now).await?;
+            if let Some(name) = presented.duplicate_parameter()
+                && !request.allows_repeated_parameters
+            {
+                let message = format!("Duplicate parameters are not allowed: the `{name}` query parameter");
+                return Err(Refusal::invalid_parameter(name.to_owned(), name, message).into());
+            }
+            let caller = token.map(|cached| self.check_expiry(&cached)).transpose()?;
+            Ok(Some(VerifiedRequest { app, caller, presented }))
+        })
     }
 
     async fn find_consumer_app(&self, key: &str) -> Result<Arc<App>, Error> {
@@ -299,8 +307,8 @@ impl Authenticator {
 
     /// Records that a form was sent; returns false if it was before, at least within the accepted deviation of
     /// timestamps.
-    pub async fn claim_form(&self, form_digest: [u8; 32]) -> Result<bool, Error> {
-        self.nonces.claim_nonce(&self.store, form_digest, wall_time()).await
+    pub fn claim_form(&self, form_digest: [u8; 32]) -> BoxFuture<'_, Result<bool, Error>> {
+        Box::pin(async move { self.nonces.claim_nonce(&self.store, form_digest, wall_time()).await })
     }
 
     fn verify_signature(

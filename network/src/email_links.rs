@@ -3,6 +3,7 @@
 
 use base::secret::digest;
 use base::{Error, Fault, Refusal, Secret, UserId};
+use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use store::account_deletions::AccountDeletion;
 use store::attempt_limits::{AttemptDecision, AttemptRateLimit};
@@ -294,67 +295,71 @@ fn is_restorable(user: &User, deletion: Option<&AccountDeletion>) -> bool {
 
 /// Sets a new password by a link. Ends all sessions and, with `end_tokens`, revokes all tokens. An account that its
 /// owner has deleted stays deleted; the returned offer restores it.
-pub async fn reset_password(
-    sign_in: &SignInService,
-    site: &EmailSite,
-    secret: &Secret,
-    password: &Secret,
+pub fn reset_password<'a>(
+    sign_in: &'a SignInService,
+    site: &'a EmailSite,
+    secret: &'a Secret,
+    password: &'a Secret,
     end_tokens: bool,
-    address: &str,
-) -> Result<Option<RestorationOffer>, Error> {
-    let text = secret.clone();
-    let user = sign_in.store.read(move |tx| find_reset_user(tx, text.expose_secret())).await?;
-    registration::validate_password(password, &user.username, &user.email)?;
-    let hash = sign_in.pool.hash(password, &sign_in.store.context().rng).await?;
-    let (site, secret, address) = (site.clone(), secret.clone(), address.to_owned());
-    let work = move |tx: &mut Tx<'_>| {
-        let user = find_reset_user(tx, secret.expose_secret())?;
-        let link = consume_link(tx, secret.expose_secret(), RESET)?;
-        let actor = AuditActor::user(user.id, &address);
-        apply_new_password(tx, &site, &user, &hash, None, end_tokens, &actor)?;
-        // The link's recipient can read emails to its address.
-        if !user.email_confirmed && user.email == link.email {
-            match set_confirmed_email(tx, user.id, &link.email) {
-                Ok(()) | Err(Error::Refused(_)) => {}
-                Err(error) => return Err(error),
+    address: &'a str,
+) -> BoxFuture<'a, Result<Option<RestorationOffer>, Error>> {
+    Box::pin(async move {
+        let text = secret.clone();
+        let user = sign_in.store.read(move |tx| find_reset_user(tx, text.expose_secret())).await?;
+        registration::validate_password(password, &user.username, &user.email)?;
+        let hash = sign_in.pool.hash(password, &sign_in.store.context().rng).await?;
+        let (site, secret, address) = (site.clone(), secret.clone(), address.to_owned());
+        let work = move |tx: &mut Tx<'_>| {
+            let user = find_reset_user(tx, secret.expose_secret())?;
+            let link = consume_link(tx, secret.expose_secret(), RESET)?;
+            let actor = AuditActor::user(user.id, &address);
+            apply_new_password(tx, &site, &user, &hash, None, end_tokens, &actor)?;
+            // The link's recipient can read emails to its address.
+            if !user.email_confirmed && user.email == link.email {
+                match set_confirmed_email(tx, user.id, &link.email) {
+                    Ok(()) | Err(Error::Refused(_)) => {}
+                    Err(error) => return Err(error),
+                }
             }
-        }
-        let detail = json!({"user": user.id.to_string(), "tokens": end_tokens});
-        audit::append(tx, &actor, AuditAction::PASSWORD_RESET, None, &detail)?;
-        if user.state == UserState::Deleted {
-            Ok(offer_restoration(tx, &user, SignInMethod::Password)?)
-        } else {
-            Ok(None)
-        }
-    };
-    sign_in.store.write(work).await
+            let detail = json!({"user": user.id.to_string(), "tokens": end_tokens});
+            audit::append(tx, &actor, AuditAction::PASSWORD_RESET, None, &detail)?;
+            if user.state == UserState::Deleted {
+                Ok(offer_restoration(tx, &user, SignInMethod::Password)?)
+            } else {
+                Ok(None)
+            }
+        };
+        sign_in.store.write(work).await
+    })
 }
 
 /// Sets a new password after [verifying](SignInService::verify_password) the old one. Ends all other sessions and,
 /// with `end_tokens`, revokes all tokens. Returns the session's new secret.
-pub async fn change_password(
-    sign_in: &SignInService,
-    site: &EmailSite,
-    session: &sessions::UserSession,
-    old: &PasswordProof<'_>,
-    new: &Secret,
+pub fn change_password<'a>(
+    sign_in: &'a SignInService,
+    site: &'a EmailSite,
+    session: &'a sessions::UserSession,
+    old: &'a PasswordProof<'a>,
+    new: &'a Secret,
     end_tokens: bool,
-) -> Result<Secret, Error> {
-    let id = session.user_id;
-    let user = sign_in.store.read(move |tx| crate::users::find_active(tx, id)).await?;
-    registration::validate_password(new, &user.username, &user.email)?;
-    sign_in.verify_password(id, old).await?;
-    let hash = sign_in.pool.hash(new, &sign_in.store.context().rng).await?;
-    let (site, session, address) = (site.clone(), session.clone(), old.client_info.address.clone());
-    let work = move |tx: &mut Tx<'_>| {
-        let user = crate::users::find_active(tx, session.user_id)?;
-        let actor = AuditActor::user(user.id, &address);
-        apply_new_password(tx, &site, &user, &hash, Some(session.id), end_tokens, &actor)?;
-        let detail = json!({"user": user.id.to_string(), "tokens": end_tokens});
-        audit::append(tx, &actor, AuditAction::PASSWORD_CHANGE, None, &detail)?;
-        Ok(sessions::renew(tx, &session)?.0)
-    };
-    sign_in.store.write(work).await
+) -> BoxFuture<'a, Result<Secret, Error>> {
+    Box::pin(async move {
+        let id = session.user_id;
+        let user = sign_in.store.read(move |tx| crate::users::find_active(tx, id)).await?;
+        registration::validate_password(new, &user.username, &user.email)?;
+        sign_in.verify_password(id, old).await?;
+        let hash = sign_in.pool.hash(new, &sign_in.store.context().rng).await?;
+        let (site, session, address) = (site.clone(), session.clone(), old.client_info.address.clone());
+        let work = move |tx: &mut Tx<'_>| {
+            let user = crate::users::find_active(tx, session.user_id)?;
+            let actor = AuditActor::user(user.id, &address);
+            apply_new_password(tx, &site, &user, &hash, Some(session.id), end_tokens, &actor)?;
+            let detail = json!({"user": user.id.to_string(), "tokens": end_tokens});
+            audit::append(tx, &actor, AuditAction::PASSWORD_CHANGE, None, &detail)?;
+            Ok(sessions::renew(tx, &session)?.0)
+        };
+        sign_in.store.write(work).await
+    })
 }
 
 fn apply_new_password(

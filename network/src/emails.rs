@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::{Error, Fault, Secret, Time};
+use futures_util::future::BoxFuture;
 use parking_lot::RwLock;
 use store::{Store, Tx, emails};
 
@@ -144,60 +145,68 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 const MAX_PROBLEM_LENGTH: usize = 300;
 
 /// Sends emails in an endless loop. Failures are logged and retried.
-pub async fn run_sender(store: Arc<Store>, mailer: Arc<dyn Mailer>) {
-    loop {
-        match send_due_emails(&store, &mailer, store.context().clock.now()).await {
-            Ok(_) => {}
-            Err(Error::Failed(fault)) => tracing::error!(error = %fault, "failed to send emails; will retry"),
-            Err(Error::Refused(refusal)) => tracing::error!(error = %refusal, "failed to send emails; will retry"),
+pub fn run_sender(store: Arc<Store>, mailer: Arc<dyn Mailer>) -> BoxFuture<'static, ()> {
+    Box::pin(async move {
+        loop {
+            match send_due_emails(&store, &mailer, store.context().clock.now()).await {
+                Ok(_) => {}
+                Err(Error::Failed(fault)) => tracing::error!(error = %fault, "failed to send emails; will retry"),
+                Err(Error::Refused(refusal)) => tracing::error!(error = %refusal, "failed to send emails; will retry"),
+            }
+            store.pause_background_work(POLL_INTERVAL).await;
         }
-        store.pause_background_work(POLL_INTERVAL).await;
-    }
+    })
 }
 
 /// Sends all emails due at a time, once.
-pub async fn send_due_emails(store: &Store, mailer: &Arc<dyn Mailer>, now: Time) -> Result<EmailBatchResult, Error> {
-    let mut result = EmailBatchResult::default();
-    let due = store.read(move |tx| Ok(emails::list_due(tx, now, BATCH_SIZE)?)).await?;
-    for stored in due {
-        let claim = {
-            let stored = stored.clone();
-            move |tx: &mut Tx<'_>| Ok(claim_email(tx, &stored, now)?)
-        };
-        match store.write(claim).await? {
-            EmailClaim::AlreadyClaimed => continue,
-            EmailClaim::Expired => {
-                result.expired += 1;
-                continue;
+pub fn send_due_emails<'a>(
+    store: &'a Store,
+    mailer: &'a Arc<dyn Mailer>,
+    now: Time,
+) -> BoxFuture<'a, Result<EmailBatchResult, Error>> {
+    Box::pin(async move {
+        let mut result = EmailBatchResult::default();
+        let due = store.read(move |tx| Ok(emails::list_due(tx, now, BATCH_SIZE)?)).await?;
+        for stored in due {
+            let claim = {
+                let stored = stored.clone();
+                move |tx: &mut Tx<'_>| Ok(claim_email(tx, &stored, now)?)
+            };
+            match store.write(claim).await? {
+                EmailClaim::AlreadyClaimed => continue,
+                EmailClaim::Expired => {
+                    result.expired += 1;
+                    continue;
+                }
+                EmailClaim::Claimed => {}
             }
-            EmailClaim::Claimed => {}
-        }
-        let (id, tries) = (stored.id, stored.tries);
-        let problem = match send_claimed_email(mailer, stored).await {
-            Ok(()) => {
-                let record = move |tx: &mut Tx<'_>| Ok(emails::mark_sent(tx, id, now)?);
-                store.write(record).await?;
-                result.sent += 1;
-                continue;
+            let (id, tries) = (stored.id, stored.tries);
+            let problem = match send_claimed_email(mailer, stored).await {
+                Ok(()) => {
+                    let record = move |tx: &mut Tx<'_>| Ok(emails::mark_sent(tx, id, now)?);
+                    store.write(record).await?;
+                    result.sent += 1;
+                    continue;
+                }
+                Err(problem) => problem,
+            };
+            let again_at = next_retry_at(tries, now).filter(|_| !problem.is_permanent);
+            let (fault, will_retry) = (problem.fault, again_at.is_some());
+            tracing::warn!(error = %fault, email = id, tries, will_retry, "failed to send an email");
+            let text: String = fault.to_string().chars().take(MAX_PROBLEM_LENGTH).collect();
+            let record = move |tx: &mut Tx<'_>| match again_at {
+                Some(at) => Ok(emails::mark_failed(tx, id, &text, at)?),
+                None => Ok(emails::give_up(tx, id, &text)?),
+            };
+            store.write(record).await?;
+            if will_retry {
+                result.deferred += 1;
+            } else {
+                result.abandoned += 1;
             }
-            Err(problem) => problem,
-        };
-        let again_at = next_retry_at(tries, now).filter(|_| !problem.is_permanent);
-        let (fault, will_retry) = (problem.fault, again_at.is_some());
-        tracing::warn!(error = %fault, email = id, tries, will_retry, "failed to send an email");
-        let text: String = fault.to_string().chars().take(MAX_PROBLEM_LENGTH).collect();
-        let record = move |tx: &mut Tx<'_>| match again_at {
-            Some(at) => Ok(emails::mark_failed(tx, id, &text, at)?),
-            None => Ok(emails::give_up(tx, id, &text)?),
-        };
-        store.write(record).await?;
-        if will_retry {
-            result.deferred += 1;
-        } else {
-            result.abandoned += 1;
         }
-    }
-    Ok(result)
+        Ok(result)
+    })
 }
 
 enum EmailClaim {

@@ -2,6 +2,7 @@
 
 use base::secret::digest;
 use base::{Error, Fault, Refusal, Secret, UserId};
+use futures_util::future::BoxFuture;
 use serde_json::json;
 use store::{Tx, user_roles};
 
@@ -50,33 +51,35 @@ pub fn accept_setup(tx: &mut Tx<'_>, actor: &AuditActor, secret: &str) -> Result
 
 /// Creates the account of the first owner by a setup link, whoever may register otherwise. The address is confirmed
 /// later if the server `sends_mail`. Refused by rate limit per client address, and for invalid input.
-pub async fn register_first_owner(
-    sign_in: &SignInService,
-    site: &EmailSite,
+pub fn register_first_owner<'a>(
+    sign_in: &'a SignInService,
+    site: &'a EmailSite,
     sends_mail: bool,
-    secret: &Secret,
-    applicant: &RegistrationApplicant,
-) -> Result<UserId, Error> {
-    let text = secret.clone();
-    let is_valid = move |tx: &mut Tx<'_>| Ok(is_setup_link_valid(tx, text.expose_secret())?);
-    if !sign_in.store.read(is_valid).await? {
-        return Err(dead_link_refusal());
-    }
-    let (email, hash) = registration::prepare_account(sign_in, applicant).await?;
-    let (site, secret, applicant) = (site.clone(), secret.clone(), applicant.clone());
-    let work = move |tx: &mut Tx<'_>| {
-        require_no_owner(tx)?;
-        consume_setup_link(tx, secret.expose_secret())?;
-        let user = registration::create_account(tx, &applicant, &email, &hash)?;
-        if sends_mail {
-            email_links::send_email_confirmation(tx, &site, &user, &email)?;
+    secret: &'a Secret,
+    applicant: &'a RegistrationApplicant,
+) -> BoxFuture<'a, Result<UserId, Error>> {
+    Box::pin(async move {
+        let text = secret.clone();
+        let is_valid = move |tx: &mut Tx<'_>| Ok(is_setup_link_valid(tx, text.expose_secret())?);
+        if !sign_in.store.read(is_valid).await? {
+            return Err(dead_link_refusal());
         }
-        let actor = AuditActor::user(user.id, &applicant.client_info.address);
-        audit::append(tx, &actor, AuditAction::USER_JOIN, None, &user_detail(user.id))?;
-        grant_ownership(tx, &actor, user.id)?;
-        Ok(user.id)
-    };
-    sign_in.store.write(work).await
+        let (email, hash) = registration::prepare_account(sign_in, applicant).await?;
+        let (site, secret, applicant) = (site.clone(), secret.clone(), applicant.clone());
+        let work = move |tx: &mut Tx<'_>| {
+            require_no_owner(tx)?;
+            consume_setup_link(tx, secret.expose_secret())?;
+            let user = registration::create_account(tx, &applicant, &email, &hash)?;
+            if sends_mail {
+                email_links::send_email_confirmation(tx, &site, &user, &email)?;
+            }
+            let actor = AuditActor::user(user.id, &applicant.client_info.address);
+            audit::append(tx, &actor, AuditAction::USER_JOIN, None, &user_detail(user.id))?;
+            grant_ownership(tx, &actor, user.id)?;
+            Ok(user.id)
+        };
+        sign_in.store.write(work).await
+    })
 }
 
 fn require_no_owner(tx: &mut Tx<'_>) -> Result<(), Error> {

@@ -1,4 +1,6 @@
 //! The rules of the platform; each operation runs inside one transaction.
+//!
+//! Large futures that other crates await are boxed, so that they are compiled here and not in each of those.
 
 pub mod account_activity;
 pub mod account_archives;

@@ -3,6 +3,7 @@
 
 use base::secret::digest;
 use base::{Error, Fault, Secret, UserId};
+use futures_util::future::BoxFuture;
 use store::emails::EmailLink;
 use store::users::User;
 use store::{Tx, emails, two_factor as stored_keys};
@@ -101,13 +102,15 @@ fn find_signing_in(tx: &mut Tx<'_>, pending: &EmailLink) -> Result<Option<User>,
 
 impl SignInService {
     /// Starts a session after a right code. A wrong one may be corrected, within the limit of attempts.
-    pub async fn complete_sign_in(
-        &self,
-        site: &EmailSite,
-        attempt: &SecondFactorAttempt,
-    ) -> Result<SecondFactorOutcome, Error> {
-        let (site, attempt, limits, ttl_ms) = (site.clone(), attempt.clone(), self.limits, self.ttl_ms);
-        self.store.write(move |tx: &mut Tx<'_>| check_second_factor(tx, &site, &attempt, limits, ttl_ms)).await
+    pub fn complete_sign_in<'a>(
+        &'a self,
+        site: &'a EmailSite,
+        attempt: &'a SecondFactorAttempt,
+    ) -> BoxFuture<'a, Result<SecondFactorOutcome, Error>> {
+        Box::pin(async move {
+            let (site, attempt, limits, ttl_ms) = (site.clone(), attempt.clone(), self.limits, self.ttl_ms);
+            self.store.write(move |tx: &mut Tx<'_>| check_second_factor(tx, &site, &attempt, limits, ttl_ms)).await
+        })
     }
 }
 

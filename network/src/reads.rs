@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use base::clock::wall_time;
 use base::{AppId, Error, Fault, PostId, Time};
+use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
 use store::{Store, Tx, reads};
 
@@ -34,30 +35,32 @@ impl PostReadCounter {
     }
 
     /// Writes the reads since the last call; on failure they stay in memory.
-    pub async fn flush(&self, store: &Store) -> Result<(), Error> {
-        let pending = std::mem::take(&mut *self.memory.lock());
-        if pending.is_empty() {
-            return Ok(());
-        }
-        let mut rows: Vec<((AppId, i64), Vec<PostId>)> =
-            pending.into_iter().map(|(key, posts)| (key, posts.into_iter().collect())).collect();
-        // A fixed order, so that concurrent transactions do not deadlock.
-        rows.sort_unstable();
-        let to_write = rows.clone();
-        let work = move |tx: &mut Tx<'_>| {
-            for ((app, day), posts) in &to_write {
-                reads::record_reads(tx, *app, *day, posts)?;
+    pub fn flush<'a>(&'a self, store: &'a Store) -> BoxFuture<'a, Result<(), Error>> {
+        Box::pin(async move {
+            let pending = std::mem::take(&mut *self.memory.lock());
+            if pending.is_empty() {
+                return Ok(());
             }
-            Ok(())
-        };
-        let outcome = store.write(work).await;
-        if outcome.is_err() {
-            let mut memory = self.memory.lock();
-            for (key, posts) in rows {
-                memory.entry(key).or_default().extend(posts);
+            let mut rows: Vec<((AppId, i64), Vec<PostId>)> =
+                pending.into_iter().map(|(key, posts)| (key, posts.into_iter().collect())).collect();
+            // A fixed order, so that concurrent transactions do not deadlock.
+            rows.sort_unstable();
+            let to_write = rows.clone();
+            let work = move |tx: &mut Tx<'_>| {
+                for ((app, day), posts) in &to_write {
+                    reads::record_reads(tx, *app, *day, posts)?;
+                }
+                Ok(())
+            };
+            let outcome = store.write(work).await;
+            if outcome.is_err() {
+                let mut memory = self.memory.lock();
+                for (key, posts) in rows {
+                    memory.entry(key).or_default().extend(posts);
+                }
             }
-        }
-        outcome
+            outcome
+        })
     }
 }
 

@@ -3,6 +3,7 @@
 mod applications;
 
 use base::{Error, Refusal, Secret, UserId};
+use futures_util::future::BoxFuture;
 use store::users::User;
 use store::{Tx, users};
 
@@ -62,40 +63,42 @@ impl RegistrationOutcome {
 /// Creates an account and sends a link to confirm its email address, or stores an application. `configured` is the
 /// policy unless the site's owners have set another. Refused by policy, by rate limit per client address, for blocked
 /// email domains, and for invalid input.
-pub async fn register(
-    sign_in: &SignInService,
-    site: &EmailSite,
+pub fn register<'a>(
+    sign_in: &'a SignInService,
+    site: &'a EmailSite,
     configured: RegistrationPolicy,
-    applicant: &RegistrationApplicant,
-) -> Result<RegistrationOutcome, Error> {
-    let policy = move |tx: &mut Tx<'_>| Ok(site_settings::registration_policy(tx, configured)?);
-    let registration = sign_in.store.read(policy).await?;
-    if registration == RegistrationPolicy::Closed {
-        return Err(Refusal::forbidden("New accounts can not be made here.").into());
-    }
-    if registration == RegistrationPolicy::Invite && applicant.invite.is_none() {
-        return Err(Refusal::forbidden("New accounts can be made with an invitation only.").into());
-    }
-    let (email, hash) = prepare_account(sign_in, applicant).await?;
-    let (site, applicant) = (site.clone(), applicant.clone());
-    let work = move |tx: &mut Tx<'_>| {
-        let is_held = check_email_domain(tx, &email)? | check_names(tx, &applicant)?;
-        if registration == RegistrationPolicy::Invite
-            || registration == RegistrationPolicy::Approval && applicant.invite.is_some()
-        {
-            let invite = applicant.invite.as_ref();
-            email_links::accept_invitation(tx, invite.unwrap_or(&Secret::new("")))?;
-        } else if is_held || registration == RegistrationPolicy::Approval {
-            applications::insert(tx, &applicant, &email, &hash)?;
-            return Ok(RegistrationOutcome::Waiting);
+    applicant: &'a RegistrationApplicant,
+) -> BoxFuture<'a, Result<RegistrationOutcome, Error>> {
+    Box::pin(async move {
+        let policy = move |tx: &mut Tx<'_>| Ok(site_settings::registration_policy(tx, configured)?);
+        let registration = sign_in.store.read(policy).await?;
+        if registration == RegistrationPolicy::Closed {
+            return Err(Refusal::forbidden("New accounts can not be made here.").into());
         }
-        let user = create_account(tx, &applicant, &email, &hash)?;
-        email_links::send_email_confirmation(tx, &site, &user, &email)?;
-        let actor = AuditActor::user(user.id, &applicant.client_info.address);
-        audit::append(tx, &actor, AuditAction::USER_JOIN, None, &user_detail(user.id))?;
-        Ok(RegistrationOutcome::Joined(user.id))
-    };
-    sign_in.store.write(work).await
+        if registration == RegistrationPolicy::Invite && applicant.invite.is_none() {
+            return Err(Refusal::forbidden("New accounts can be made with an invitation only.").into());
+        }
+        let (email, hash) = prepare_account(sign_in, applicant).await?;
+        let (site, applicant) = (site.clone(), applicant.clone());
+        let work = move |tx: &mut Tx<'_>| {
+            let is_held = check_email_domain(tx, &email)? | check_names(tx, &applicant)?;
+            if registration == RegistrationPolicy::Invite
+                || registration == RegistrationPolicy::Approval && applicant.invite.is_some()
+            {
+                let invite = applicant.invite.as_ref();
+                email_links::accept_invitation(tx, invite.unwrap_or(&Secret::new("")))?;
+            } else if is_held || registration == RegistrationPolicy::Approval {
+                applications::insert(tx, &applicant, &email, &hash)?;
+                return Ok(RegistrationOutcome::Waiting);
+            }
+            let user = create_account(tx, &applicant, &email, &hash)?;
+            email_links::send_email_confirmation(tx, &site, &user, &email)?;
+            let actor = AuditActor::user(user.id, &applicant.client_info.address);
+            audit::append(tx, &actor, AuditAction::USER_JOIN, None, &user_detail(user.id))?;
+            Ok(RegistrationOutcome::Joined(user.id))
+        };
+        sign_in.store.write(work).await
+    })
 }
 
 /// Validates what was entered and counts the attempt; returns the email address and the hash of the password.

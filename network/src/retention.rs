@@ -1,6 +1,7 @@
 //! Deletion of expired rows: all tables that would otherwise grow without bound, and how long their rows are kept.
 
 use base::{Error, Fault, Time};
+use futures_util::future::BoxFuture;
 use store::partitions::PartitionExpiry;
 use store::{
     Store, Tx, attempt_limits, audit, authorization_codes, connections, credential_changes, emails, event_log, nonces,
@@ -132,27 +133,31 @@ const PRUNED_TABLES: &[(&str, PruneTable)] = &[
 ];
 
 /// Creates the partitions of the coming days where the database has them, at a time of the machine's clock.
-pub async fn create_partitions(store: &Store, wall: Time) -> Result<(), Error> {
-    while store.write(move |tx| Ok(partitions::create_next_coming(tx, wall)?)).await? > 0 {}
-    Ok(())
+pub fn create_partitions(store: &Store, wall: Time) -> BoxFuture<'_, Result<(), Error>> {
+    Box::pin(async move {
+        while store.write(move |tx| Ok(partitions::create_next_coming(tx, wall)?)).await? > 0 {}
+        Ok(())
+    })
 }
 
 /// Deletes everything expired at a time of the machine's clock; returns the numbers of rows. A failure does not
 /// prevent other tables from being pruned.
-pub async fn prune_expired(
+pub fn prune_expired(
     store: &Store,
     periods: RetentionPeriods,
     wall: Time,
-) -> Result<Vec<(&'static str, u64)>, Error> {
-    let mut pruned = Vec::new();
-    let mut first_error = None;
-    for (name, prune) in PRUNED_TABLES {
-        match prune_table(store, *prune, periods, wall).await {
-            Ok(rows) => pruned.push((*name, rows)),
-            Err(error) => first_error = Some(error),
+) -> BoxFuture<'_, Result<Vec<(&'static str, u64)>, Error>> {
+    Box::pin(async move {
+        let mut pruned = Vec::new();
+        let mut first_error = None;
+        for (name, prune) in PRUNED_TABLES {
+            match prune_table(store, *prune, periods, wall).await {
+                Ok(rows) => pruned.push((*name, rows)),
+                Err(error) => first_error = Some(error),
+            }
         }
-    }
-    first_error.map_or(Ok(pruned), Err)
+        first_error.map_or(Ok(pruned), Err)
+    })
 }
 
 async fn prune_table(store: &Store, prune: PruneTable, periods: RetentionPeriods, wall: Time) -> Result<u64, Error> {

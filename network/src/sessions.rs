@@ -7,6 +7,7 @@ use base::secret::{constant_time_eq, digest, hmac_sha256};
 use base::{Error, Fault, Refusal, Rng, Secret, Time, UserId};
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use futures_util::future::BoxFuture;
 use serde_json::json;
 use store::{Store, Tx, sessions};
 
@@ -116,25 +117,33 @@ fn generate_secrets(rng: &Rng) -> Result<(Secret, Secret), Fault> {
 }
 
 /// The active session with this secret; updates the last use once in a while.
-pub async fn resume(store: &Store, text: &str, client: &ClientInfo, now: Time) -> Result<Option<UserSession>, Error> {
-    if text.len() != SECRET_LENGTH {
-        return Ok(None);
-    }
-    let digest = digest(text);
-    let found = store.read(move |tx| Ok(sessions::find(tx, &digest, now)?)).await?;
-    let Some(mut session) = found else {
-        return Ok(None);
-    };
-    if now.ms() - session.last_seen_at.ms() >= TOUCH_EVERY_MS {
-        let (id, client) = (session.id, client.clone());
-        session.last_seen_at = now;
-        session.address.clone_from(&client.address);
-        session.user_agent = client.sanitized_user_agent();
-        let touch =
-            move |tx: &mut Tx<'_>| Ok(sessions::touch(tx, id, &client.address, &client.sanitized_user_agent(), now)?);
-        store.write(touch).await?;
-    }
-    Ok(Some(session))
+pub fn resume<'a>(
+    store: &'a Store,
+    text: &'a str,
+    client: &'a ClientInfo,
+    now: Time,
+) -> BoxFuture<'a, Result<Option<UserSession>, Error>> {
+    Box::pin(async move {
+        if text.len() != SECRET_LENGTH {
+            return Ok(None);
+        }
+        let digest = digest(text);
+        let found = store.read(move |tx| Ok(sessions::find(tx, &digest, now)?)).await?;
+        let Some(mut session) = found else {
+            return Ok(None);
+        };
+        if now.ms() - session.last_seen_at.ms() >= TOUCH_EVERY_MS {
+            let (id, client) = (session.id, client.clone());
+            session.last_seen_at = now;
+            session.address.clone_from(&client.address);
+            session.user_agent = client.sanitized_user_agent();
+            let touch = move |tx: &mut Tx<'_>| {
+                Ok(sessions::touch(tx, id, &client.address, &client.sanitized_user_agent(), now)?)
+            };
+            store.write(touch).await?;
+        }
+        Ok(Some(session))
+    })
 }
 
 /// Replaces a session's secret when its privileges change; the old one is invalid from the commit on.

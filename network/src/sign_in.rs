@@ -9,6 +9,7 @@ use std::sync::Arc;
 use base::clock::wall_time;
 use base::secret::digest;
 use base::{Error, Fault, Refusal, Secret, UserId};
+use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use store::users::{User, UserState};
 use store::{Store, Tx, attempt_limits, users};
@@ -130,7 +131,11 @@ impl SignInService {
         Self { store, pool, limits: SignInLimits::default(), ttl_ms: sessions::TTL_MS }
     }
 
-    pub async fn sign_in(&self, attempt: &SignInAttempt) -> Result<SignInOutcome, Error> {
+    pub fn sign_in<'a>(&'a self, attempt: &'a SignInAttempt) -> BoxFuture<'a, Result<SignInOutcome, Error>> {
+        Box::pin(self.check_and_start_session(attempt))
+    }
+
+    async fn check_and_start_session(&self, attempt: &SignInAttempt) -> Result<SignInOutcome, Error> {
         let login = normalize_login(&attempt.login);
         let checked = self.check_credentials(&login, &attempt.password, &attempt.client_info, attempt.device).await?;
         let (user, stored, buckets) = match checked {
@@ -192,18 +197,24 @@ impl SignInService {
     }
 
     /// Verifies the password of a signed-in user before sensitive changes. Rate limited like signing in.
-    pub async fn verify_password(&self, user: UserId, proof: &PasswordProof<'_>) -> Result<(), Error> {
-        let find = move |tx: &mut Tx<'_>| crate::users::find_active(tx, user);
-        let login = normalize_login(&self.store.read(find).await?.username);
-        match self.check_credentials(&login, proof.password, proof.client_info, proof.device).await? {
-            CredentialCheck::Right(found, _, buckets) if found.id == user => {
-                self.store.write(move |tx: &mut Tx<'_>| Ok(refund_attempt(tx, &buckets)?)).await
+    pub fn verify_password<'a>(
+        &'a self,
+        user: UserId,
+        proof: &'a PasswordProof<'a>,
+    ) -> BoxFuture<'a, Result<(), Error>> {
+        Box::pin(async move {
+            let find = move |tx: &mut Tx<'_>| crate::users::find_active(tx, user);
+            let login = normalize_login(&self.store.read(find).await?.username);
+            match self.check_credentials(&login, proof.password, proof.client_info, proof.device).await? {
+                CredentialCheck::Right(found, _, buckets) if found.id == user => {
+                    self.store.write(move |tx: &mut Tx<'_>| Ok(refund_attempt(tx, &buckets)?)).await
+                }
+                CredentialCheck::Right(..) | CredentialCheck::Wrong => {
+                    Err(invalid_field("password", "The password is wrong").into())
+                }
+                CredentialCheck::Throttled(_) => Err(Refusal::RateLimited.into()),
             }
-            CredentialCheck::Right(..) | CredentialCheck::Wrong => {
-                Err(invalid_field("password", "The password is wrong").into())
-            }
-            CredentialCheck::Throttled(_) => Err(Refusal::RateLimited.into()),
-        }
+        })
     }
 
     async fn check_credentials(

@@ -3,6 +3,7 @@
 use base::clock::wall_time;
 use base::secret::digest;
 use base::{Error, Fault, UserId};
+use futures_util::future::BoxFuture;
 use serde_json::json;
 use store::attempt_limits::{self, AttemptDecision, AttemptRateLimit};
 use store::users::User;
@@ -74,13 +75,15 @@ pub fn begin_sign_in(tx: &mut Tx<'_>, client: &ClientInfo) -> Result<PasskeyChal
 
 impl SignInService {
     /// Starts a session if the answer to a challenge of [`begin_sign_in`] is right.
-    pub async fn sign_in_with_passkey(
-        &self,
-        site: &RelyingParty,
-        attempt: &PasskeyAttempt,
-    ) -> Result<SignInOutcome, Error> {
-        let (site, attempt, ttl_ms) = (site.clone(), attempt.clone(), self.ttl_ms);
-        self.store.write(move |tx: &mut Tx<'_>| complete_sign_in(tx, &site, &attempt, ttl_ms)).await
+    pub fn sign_in_with_passkey<'a>(
+        &'a self,
+        site: &'a RelyingParty,
+        attempt: &'a PasskeyAttempt,
+    ) -> BoxFuture<'a, Result<SignInOutcome, Error>> {
+        Box::pin(async move {
+            let (site, attempt, ttl_ms) = (site.clone(), attempt.clone(), self.ttl_ms);
+            self.store.write(move |tx: &mut Tx<'_>| complete_sign_in(tx, &site, &attempt, ttl_ms)).await
+        })
     }
 }
 

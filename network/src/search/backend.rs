@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use ::search::protocol::{IndexAnswer, IndexQuestion, MAX_HITS_PER_ANSWER, read_message};
 use ::search::{AuthorLanguage, PostIndexReader, QueryPlan, SearchHit, SearchWindow, TimeBuckets};
 use base::{Error, Fault, Refusal};
+use futures_util::future::BoxFuture;
 use serde_json::json;
 use store::Store;
 use tokio::runtime::Handle;
@@ -38,15 +39,18 @@ impl SearchBackend {
     }
 
     /// Waits until everything written before is searchable. Refused as unavailable if it is not within a few seconds.
-    pub async fn catch_up(&self, store: &Store) -> Result<Arc<dyn PostIndexReader>, Error> {
-        match (self.usable_local(), &self.remote) {
-            (Some(local), _) => {
-                local.catch_up(store).await?;
-                Ok(local.snapshot())
+    pub fn catch_up<'a>(&'a self, store: &'a Store) -> BoxFuture<'a, Result<Arc<dyn PostIndexReader>, Error>> {
+        Box::pin(async move {
+            match (self.usable_local(), &self.remote) {
+                (Some(local), _) => {
+                    local.catch_up(store).await?;
+                    let reader: Arc<dyn PostIndexReader> = local.snapshot();
+                    Ok(reader)
+                }
+                (None, Some(remote)) => remote.catch_up(store).await,
+                (None, None) => Err(Refusal::Unavailable.into()),
             }
-            (None, Some(remote)) => remote.catch_up(store).await,
-            (None, None) => Err(Refusal::Unavailable.into()),
-        }
+        })
     }
 
     /// What is searchable now, and at least what an earlier search of this process had to see.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use ::search::{IndexDocument, IndexSnapshot, SearchHit};
 use base::{Error, Fault, PostId, Refusal, Time, clock};
+use futures_util::future::BoxFuture;
 use store::{Store, Tx, posts};
 
 use super::PostSearch;
@@ -53,28 +54,30 @@ pub struct IndexComparison {
 impl PostSearch {
     /// Compares everything with the database; of the content, a sample. Waits until the index is up to date, and
     /// refuses if it is not after five minutes. Needs a running indexer.
-    pub async fn compare_with_database(&self, store: &Store) -> Result<IndexComparison, Error> {
-        self.wait_until_settled(store).await?;
-        let mut found = IndexComparison { posts: self.snapshot().len(), ..IndexComparison::default() };
-        let mut next = Some(0);
-        while let Some(above) = next {
-            let snapshot = self.snapshot();
-            let step = store.read(move |tx| {
-                let mut part = IndexComparison::default();
-                let next = compare_batch(tx, &snapshot, above, &mut part)?;
-                Ok((part, next))
-            });
-            let (part, after) = step.await?;
-            found.merge(part);
-            next = after.filter(|_| found.differences.len() < MAX_INDEX_DIFFERENCES);
-        }
-        if !found.differences.is_empty() {
-            // What changed meanwhile was not in both at the same time.
+    pub fn compare_with_database<'a>(&'a self, store: &'a Store) -> BoxFuture<'a, Result<IndexComparison, Error>> {
+        Box::pin(async move {
             self.wait_until_settled(store).await?;
-            let ids: Vec<i64> = found.differences.keys().copied().collect();
-            found.differences = self.compare_posts(store, ids).await?;
-        }
-        Ok(found)
+            let mut found = IndexComparison { posts: self.snapshot().len(), ..IndexComparison::default() };
+            let mut next = Some(0);
+            while let Some(above) = next {
+                let snapshot = self.snapshot();
+                let step = store.read(move |tx| {
+                    let mut part = IndexComparison::default();
+                    let next = compare_batch(tx, &snapshot, above, &mut part)?;
+                    Ok((part, next))
+                });
+                let (part, after) = step.await?;
+                found.merge(part);
+                next = after.filter(|_| found.differences.len() < MAX_INDEX_DIFFERENCES);
+            }
+            if !found.differences.is_empty() {
+                // What changed meanwhile was not in both at the same time.
+                self.wait_until_settled(store).await?;
+                let ids: Vec<i64> = found.differences.keys().copied().collect();
+                found.differences = self.compare_posts(store, ids).await?;
+            }
+            Ok(found)
+        })
     }
 
     async fn compare_posts(&self, store: &Store, ids: Vec<i64>) -> Result<BTreeMap<i64, IndexDifference>, Error> {
@@ -93,24 +96,28 @@ impl PostSearch {
     }
 
     /// Indexes some posts again as they are in the database, or removes them.
-    pub async fn reindex_posts(&self, store: &Store, ids: Vec<i64>) -> Result<(), Error> {
-        self.request_reindex(ids);
-        self.wait_until_settled(store).await
+    pub fn reindex_posts<'a>(&'a self, store: &'a Store, ids: Vec<i64>) -> BoxFuture<'a, Result<(), Error>> {
+        Box::pin(async move {
+            self.request_reindex(ids);
+            self.wait_until_settled(store).await
+        })
     }
 
     /// Waits until everything that was written before is indexed.
-    pub async fn wait_until_settled(&self, store: &Store) -> Result<(), Error> {
-        let end = store.wait_for_log_end(SETTLE_TIMEOUT).await?;
-        let waiter = self.register_waiter();
-        let deadline = clock::monotonic_now() + SETTLE_TIMEOUT;
-        while !self.is_settled(end) {
-            if clock::monotonic_now() >= deadline {
-                return Err(Refusal::Unavailable.into());
+    pub fn wait_until_settled<'a>(&'a self, store: &'a Store) -> BoxFuture<'a, Result<(), Error>> {
+        Box::pin(async move {
+            let end = store.wait_for_log_end(SETTLE_TIMEOUT).await?;
+            let waiter = self.register_waiter();
+            let deadline = clock::monotonic_now() + SETTLE_TIMEOUT;
+            while !self.is_settled(end) {
+                if clock::monotonic_now() >= deadline {
+                    return Err(Refusal::Unavailable.into());
+                }
+                tokio::time::sleep(SETTLE_POLL_INTERVAL).await;
             }
-            tokio::time::sleep(SETTLE_POLL_INTERVAL).await;
-        }
-        drop(waiter);
-        Ok(())
+            drop(waiter);
+            Ok(())
+        })
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use ::search::{CommittedFiles, PostIndex};
 use base::{Error, Fault};
+use futures_util::future::BoxFuture;
 use store::Store;
 
 use super::PostSearch;
@@ -39,30 +40,39 @@ impl PostSearch {
     }
 
     /// Whether there is no index that could follow the log.
-    pub async fn needs_build(&self, store: &Store) -> Result<bool, Error> {
-        self.check_index(store).await?;
-        Ok(self.state.lock().progress().seq.is_none())
+    pub fn needs_build<'a>(&'a self, store: &'a Store) -> BoxFuture<'a, Result<bool, Error>> {
+        Box::pin(async move {
+            self.check_index(store).await?;
+            Ok(self.state.lock().progress().seq.is_none())
+        })
     }
 
     /// Why a copy with this checkpoint cannot be used with this database, if so.
-    pub async fn find_copy_problem(store: &Store, checkpoint: &str) -> Result<Option<&'static str>, Error> {
-        match IndexProgress::parse(checkpoint) {
-            Some(progress) => store.read(move |tx| Ok(find_copy_loss(tx, &progress)?)).await,
-            None => Ok(Some("its position cannot be read")),
-        }
+    pub fn find_copy_problem<'a>(
+        store: &'a Store,
+        checkpoint: &'a str,
+    ) -> BoxFuture<'a, Result<Option<&'static str>, Error>> {
+        Box::pin(async move {
+            match IndexProgress::parse(checkpoint) {
+                Some(progress) => store.read(move |tx| Ok(find_copy_loss(tx, &progress)?)).await,
+                None => Ok(Some("its position cannot be read")),
+            }
+        })
     }
 
     /// Replaces an index that needs to be built by a copy, whose folder is moved within the file system. Returns the number
     /// of its posts. If the copy cannot be used, the index still needs to be built.
-    pub async fn replace_index(&self, store: &Store, folder: PathBuf) -> Result<u64, Error> {
-        let index = Arc::clone(&self.index);
-        run_blocking(move || index.replace_with(&folder)).await?;
-        let checkpoint = self.index.checkpoint().unwrap_or_default();
-        if let Some(problem) = Self::find_copy_problem(store, &checkpoint).await? {
-            return Err(Fault::new(problem).into());
-        }
-        self.state.lock().reset_to(IndexProgress::parse(&checkpoint).unwrap_or_default());
-        self.publish_progress();
-        Ok(self.snapshot().len())
+    pub fn replace_index<'a>(&'a self, store: &'a Store, folder: PathBuf) -> BoxFuture<'a, Result<u64, Error>> {
+        Box::pin(async move {
+            let index = Arc::clone(&self.index);
+            run_blocking(move || index.replace_with(&folder)).await?;
+            let checkpoint = self.index.checkpoint().unwrap_or_default();
+            if let Some(problem) = Self::find_copy_problem(store, &checkpoint).await? {
+                return Err(Fault::new(problem).into());
+            }
+            self.state.lock().reset_to(IndexProgress::parse(&checkpoint).unwrap_or_default());
+            self.publish_progress();
+            Ok(self.snapshot().len())
+        })
     }
 }

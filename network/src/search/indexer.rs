@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use ::search::PostIndex;
 use base::{Error, Fault, clock};
+use futures_util::future::BoxFuture;
 use store::{Store, event_log};
 
 use super::PostSearch;
@@ -123,37 +124,41 @@ impl PostSearch {
     }
 
     /// Follows the log in an endless loop.
-    pub async fn run_indexer(&self, store: &Store) {
-        let mut events = store.subscribe_events();
-        loop {
-            match self.index_step(store).await {
-                Ok(true) => continue,
-                Ok(false) => {}
-                Err(error) => {
-                    tracing::warn!(%error, "failed to update the search index; will retry");
-                    self.roll_back();
-                    tokio::time::sleep(COMMIT_CHECK_INTERVAL).await;
+    pub fn run_indexer<'a>(&'a self, store: &'a Store) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            let mut events = store.subscribe_events();
+            loop {
+                match self.index_step(store).await {
+                    Ok(true) => continue,
+                    Ok(false) => {}
+                    Err(error) => {
+                        tracing::warn!(%error, "failed to update the search index; will retry");
+                        self.roll_back();
+                        tokio::time::sleep(COMMIT_CHECK_INTERVAL).await;
+                    }
                 }
+                let has_pending = self.state.lock().pending > 0;
+                let delay = if has_pending { COMMIT_CHECK_INTERVAL } else { FALLBACK_INTERVAL };
+                tokio::select! {
+                    () = self.wakeup.notified() => continue,
+                    _ = events.changed() => {}
+                    () = tokio::time::sleep(delay) => {}
+                }
+                tokio::select! {
+                    () = self.wakeup.notified() => {}
+                    () = tokio::time::sleep(COLLECT_DELAY) => {}
+                }
+                events.mark_unchanged();
             }
-            let has_pending = self.state.lock().pending > 0;
-            let delay = if has_pending { COMMIT_CHECK_INTERVAL } else { FALLBACK_INTERVAL };
-            tokio::select! {
-                () = self.wakeup.notified() => continue,
-                _ = events.changed() => {}
-                () = tokio::time::sleep(delay) => {}
-            }
-            tokio::select! {
-                () = self.wakeup.notified() => {}
-                () = tokio::time::sleep(COLLECT_DELAY) => {}
-            }
-            events.mark_unchanged();
-        }
+        })
     }
 
     /// Reads to the end of the log, finishes all backlogs and commits.
-    pub async fn drain_log(&self, store: &Store) -> Result<(), Error> {
-        while self.index_step(store).await? {}
-        Ok(self.commit().await?)
+    pub fn drain_log<'a>(&'a self, store: &'a Store) -> BoxFuture<'a, Result<(), Error>> {
+        Box::pin(async move {
+            while self.index_step(store).await? {}
+            Ok(self.commit().await?)
+        })
     }
 
     /// Returns whether there may be more to do.

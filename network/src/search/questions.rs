@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use ::search::protocol::{IndexAnswer, IndexQuestion, languages_above, read_message};
 use ::search::{AuthorLanguage, PostIndexReader, QueryPlan};
 use base::{Error, Fault, Refusal, clock};
+use futures_util::future::BoxFuture;
 use serde::Deserialize;
 
 use super::PostSearch;
@@ -27,16 +28,18 @@ pub(super) type CountedLanguages = Option<(Instant, u32, Arc<[AuthorLanguage]>)>
 
 impl PostSearch {
     /// Answers the question of another node in JSON. Refused as unavailable if the index is not far enough.
-    pub async fn answer_question(self: Arc<Self>, text: &[u8]) -> Result<Vec<u8>, Error> {
-        let asked: PositionedQuestion = read_message(text)
-            .map_err(|error| Refusal::invalid_parameter("question", "", format!("It cannot be read: {error}")))?;
-        self.wait_until_searchable(asked.position, clock::monotonic_now() + QUESTION_TIMEOUT).await?;
-        let search = Arc::clone(&self);
-        let answering = tokio::task::spawn_blocking(move || {
-            let answer = search.answer_from_index(&asked.question)?;
-            serde_json::to_vec(&answer).map_err(Fault::context("writing an answer"))
-        });
-        Ok(answering.await.map_err(Fault::context("answering a question"))??)
+    pub fn answer_question(self: Arc<Self>, text: &[u8]) -> BoxFuture<'_, Result<Vec<u8>, Error>> {
+        Box::pin(async move {
+            let asked: PositionedQuestion = read_message(text)
+                .map_err(|error| Refusal::invalid_parameter("question", "", format!("It cannot be read: {error}")))?;
+            self.wait_until_searchable(asked.position, clock::monotonic_now() + QUESTION_TIMEOUT).await?;
+            let search = Arc::clone(&self);
+            let answering = tokio::task::spawn_blocking(move || {
+                let answer = search.answer_from_index(&asked.question)?;
+                serde_json::to_vec(&answer).map_err(Fault::context("writing an answer"))
+            });
+            Ok(answering.await.map_err(Fault::context("answering a question"))??)
+        })
     }
 
     fn answer_from_index(&self, question: &IndexQuestion<QueryPlan>) -> Result<IndexAnswer, Fault> {
