@@ -2,6 +2,8 @@
 //!
 //! Each consumer reads the log from its own cursor in a loop that wakes on commits or by a timer. Every step
 //! is idempotent.
+//!
+//! Large futures that other crates await are boxed, so that they are compiled here and not in each of those.
 
 pub mod activity;
 #[cfg(test)]

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use base::clock::monotonic_now;
 use base::{Error, Fault, PostId};
 use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use network::link_facts::{self, LinkDescription};
 use store::{Store, Tx, event_log, task_leases};
@@ -73,20 +74,22 @@ impl LinkFetcher {
     }
 
     /// Runs as long as the future is polled.
-    pub async fn run(self) {
-        let (mut position, mut queue) = (LogPosition::default(), FetchQueue::default());
-        let mut running = FuturesUnordered::new();
-        loop {
-            while running.len() < MAX_CONCURRENT_FETCHES
-                && let Some(link) = queue.start_next()
-            {
-                running.push(self.fetch_and_store(link));
+    pub fn run(self) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            let (mut position, mut queue) = (LogPosition::default(), FetchQueue::default());
+            let mut running = FuturesUnordered::new();
+            loop {
+                while running.len() < MAX_CONCURRENT_FETCHES
+                    && let Some(link) = queue.start_next()
+                {
+                    running.push(self.fetch_and_store(link));
+                }
+                tokio::select! {
+                    Some(host) = running.next(), if !running.is_empty() => queue.finish(&host),
+                    links = self.read_new_links(&mut position) => queue.extend(links),
+                }
             }
-            tokio::select! {
-                Some(host) = running.next(), if !running.is_empty() => queue.finish(&host),
-                links = self.read_new_links(&mut position) => queue.extend(links),
-            }
-        }
+        })
     }
 
     /// Waits until there are any.

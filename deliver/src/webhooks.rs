@@ -27,6 +27,7 @@ use std::time::Duration;
 
 use base::Error;
 use emulator::faults::FaultRules;
+use futures_util::future::BoxFuture;
 use store::Tx;
 use tokio::sync::{mpsc, oneshot};
 
@@ -123,12 +124,14 @@ impl WebhookAdmin {
     }
 
     /// Waits until nothing is in flight to a webhook that was just deleted.
-    pub async fn stop_sending(&self, webhook_id: i64) {
-        let (reply, stopped) = oneshot::channel();
-        if self.commands.send(SenderCommand::Stop(webhook_id, reply)).is_ok() {
-            // Without a sender nothing is in flight.
-            let _ended = stopped.await;
-        }
+    pub fn stop_sending(&self, webhook_id: i64) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let (reply, stopped) = oneshot::channel();
+            if self.commands.send(SenderCommand::Stop(webhook_id, reply)).is_ok() {
+                // Without a sender nothing is in flight.
+                let _ended = stopped.await;
+            }
+        })
     }
 
     /// Makes the sender check for changes.

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use base::{AppId, Error};
 use bytes::Bytes;
-use futures_util::stream::{iter, unfold};
-use futures_util::{Stream, StreamExt as _};
+use futures_util::StreamExt as _;
+use futures_util::future::BoxFuture;
+use futures_util::stream::{BoxStream, iter, unfold};
 use store::{Store, event_log};
 
 use super::{ActivityConfig, ActivityScope, EventEnvelope, match_events};
@@ -33,7 +34,11 @@ impl LiveActivityReader {
 
     /// Sends new events; returns whether there may be more. Without open streams it only moves to the end of
     /// the log.
-    pub async fn poll_once(&mut self) -> Result<bool, Error> {
+    pub fn poll_once(&mut self) -> BoxFuture<'_, Result<bool, Error>> {
+        Box::pin(self.send_new_events())
+    }
+
+    async fn send_new_events(&mut self) -> Result<bool, Error> {
         let apps: HashSet<AppId> = self.hub.connected_apps(StreamEndpoint::Activity).into_iter().collect();
         let (Some(from), false) = (self.cursor, apps.is_empty()) else {
             self.move_to(self.store.read(|tx| Ok(event_log::end_cursor(tx)?)).await?);
@@ -90,9 +95,9 @@ pub fn replay_activity(
     session: StreamSession,
     config: ActivityConfig,
     window: ReplayWindow,
-) -> impl Stream<Item = Bytes> + Send + 'static {
+) -> BoxStream<'static, Bytes> {
     let replay = ActivityReplay { store, session, config, window, cursor: None };
-    unfold(Some(replay), |replay| async {
+    let batches = unfold(Some(replay), |replay| async {
         let mut replay = replay?;
         match replay.read_batch().await {
             Ok((lines, true)) => Some((lines, Some(replay))),
@@ -108,8 +113,8 @@ pub fn replay_activity(
                 None
             }
         }
-    })
-    .flat_map(iter)
+    });
+    batches.flat_map(iter).boxed()
 }
 
 impl ActivityReplay {

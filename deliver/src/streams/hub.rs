@@ -10,6 +10,7 @@ use base::clock::wall_time;
 use base::refusal::StreamConnectionRefusal;
 use base::{AppId, Error, Fault, Id, Refusal, Time};
 use emulator::faults::FaultRules;
+use futures_util::future::BoxFuture;
 use network::connections as rules;
 use parking_lot::Mutex;
 use store::connections::{self, StreamConnection};
@@ -148,24 +149,26 @@ impl Hub {
 
     /// Opens a connection unless the limit is reached. Messages are buffered from now on until the feed reads
     /// them.
-    pub async fn open(&self, request: ConnectionRequest) -> Result<StreamSession, Error> {
-        let (session, in_use) = self.reserve_slot(&request)?;
-        // Frees the slot if this future is dropped.
-        let mut guard = SlotGuard(Some(session.clone()));
-        let row = self.connection_row(&session);
-        let max = request.max_connections;
-        let write = move |tx: &mut Tx<'_>| rules::open(tx, &row, max, in_use);
-        let started = self.0.store.write(write).await?;
-        session.mark_started(started.log_end, started.token_digest);
-        // The log follower skips sessions that have not started: it may have passed the end of the token.
-        let token = move |tx: &mut Tx<'_>| Ok(rules::find_token_digest(tx, request.app)?);
-        if self.0.store.read(token).await? != Some(started.token_digest) {
-            session.end(DisconnectReason::Revoked);
-        }
-        self.0.opened.fetch_add(1, Ordering::Relaxed);
-        self.0.opened_signal.notify_one();
-        guard.0 = None;
-        Ok(session)
+    pub fn open(&self, request: ConnectionRequest) -> BoxFuture<'_, Result<StreamSession, Error>> {
+        Box::pin(async move {
+            let (session, in_use) = self.reserve_slot(&request)?;
+            // Frees the slot if this future is dropped.
+            let mut guard = SlotGuard(Some(session.clone()));
+            let row = self.connection_row(&session);
+            let max = request.max_connections;
+            let write = move |tx: &mut Tx<'_>| rules::open(tx, &row, max, in_use);
+            let started = self.0.store.write(write).await?;
+            session.mark_started(started.log_end, started.token_digest);
+            // The log follower skips sessions that have not started: it may have passed the end of the token.
+            let token = move |tx: &mut Tx<'_>| Ok(rules::find_token_digest(tx, request.app)?);
+            if self.0.store.read(token).await? != Some(started.token_digest) {
+                session.end(DisconnectReason::Revoked);
+            }
+            self.0.opened.fetch_add(1, Ordering::Relaxed);
+            self.0.opened_signal.notify_one();
+            guard.0 = None;
+            Ok(session)
+        })
     }
 
     /// Reserves a slot on this node; returns the number of other slots in use.
@@ -258,16 +261,18 @@ impl Hub {
     }
 
     /// Whether everything up to a position of the log was sent to the open activity streams within `limit`.
-    pub async fn wait_for_activity(&self, position: i64, limit: Duration) -> bool {
-        const POLL_INTERVAL: Duration = Duration::from_millis(2);
-        let reached = async {
-            while self.0.activity_position.load(Ordering::Relaxed) < position
-                && !self.connected_apps(StreamEndpoint::Activity).is_empty()
-            {
-                sleep(POLL_INTERVAL).await;
-            }
-        };
-        tokio::time::timeout(limit, reached).await.is_ok()
+    pub fn wait_for_activity(&self, position: i64, limit: Duration) -> BoxFuture<'_, bool> {
+        Box::pin(async move {
+            const POLL_INTERVAL: Duration = Duration::from_millis(2);
+            let reached = async {
+                while self.0.activity_position.load(Ordering::Relaxed) < position
+                    && !self.connected_apps(StreamEndpoint::Activity).is_empty()
+                {
+                    sleep(POLL_INTERVAL).await;
+                }
+            };
+            tokio::time::timeout(limit, reached).await.is_ok()
+        })
     }
 
     pub(super) async fn wait_opened(&self) {
@@ -275,7 +280,11 @@ impl Hub {
     }
 
     /// Records ended sessions and sends heartbeats, for as long as the future is polled.
-    pub async fn run_upkeep(&self) {
+    pub fn run_upkeep(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.record_sessions())
+    }
+
+    async fn record_sessions(&self) {
         let mut node = self.0.store.context().node.incarnation();
         let first = self.0.first_session_id;
         let reset = move |tx: &mut Tx<'_>| Ok(rules::reset_node_connections(tx, node, first)?);
@@ -289,7 +298,7 @@ impl Hub {
                 () = self.0.ended_signal.notified() => {}
                 () = sleep(delay) => {}
             }
-            if let Err(error) = self.record_ended().await {
+            if let Err(error) = self.store_ended().await {
                 tracing::warn!(%error, "failed to record ended connections; will retry");
             }
             let (before, current) = (node, self.0.store.context().node.incarnation());
@@ -318,7 +327,11 @@ impl Hub {
     }
 
     /// What is not recorded yet stays listed, also when the future is dropped before its end.
-    pub async fn record_ended(&self) -> Result<(), Error> {
+    pub fn record_ended(&self) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(self.store_ended())
+    }
+
+    async fn store_ended(&self) -> Result<(), Error> {
         let ended = self.0.ended_sessions.lock().clone();
         if ended.is_empty() {
             return Ok(());

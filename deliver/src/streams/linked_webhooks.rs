@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::{AppId, Error, Fault, PostId, Vocabulary, sorted_distinct};
+use futures_util::future::BoxFuture;
 use network::post_facts::{self, StoredPostFacts};
 use network::visibility::Visibility;
 use parking_lot::Mutex;
@@ -47,22 +48,24 @@ struct LinkedBatch {
 impl PostStreams {
     /// Enqueues posts for linked webhooks, for as long as the future is polled. Each log entry is handled by
     /// one node.
-    pub async fn follow_links(&self) {
-        let mut wake = self.0.store.subscribe_events();
-        let rules: Arc<Mutex<LinkedRules>> = Arc::default();
-        loop {
-            wake.mark_unchanged();
-            let delay = match self.queue_new_posts(&rules).await {
-                Ok(true) => continue,
-                Ok(false) => FALLBACK_INTERVAL,
-                Err(error) => {
-                    tracing::warn!(%error, "failed to enqueue posts for linked webhooks; will retry");
-                    Duration::from_secs(1)
-                }
-            };
-            let _early = tokio::time::timeout(delay, wake.changed()).await;
-            tokio::time::sleep(COALESCE_DELAY).await;
-        }
+    pub fn follow_links(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let mut wake = self.0.store.subscribe_events();
+            let rules: Arc<Mutex<LinkedRules>> = Arc::default();
+            loop {
+                wake.mark_unchanged();
+                let delay = match self.queue_new_posts(&rules).await {
+                    Ok(true) => continue,
+                    Ok(false) => FALLBACK_INTERVAL,
+                    Err(error) => {
+                        tracing::warn!(%error, "failed to enqueue posts for linked webhooks; will retry");
+                        Duration::from_secs(1)
+                    }
+                };
+                let _early = tokio::time::timeout(delay, wake.changed()).await;
+                tokio::time::sleep(COALESCE_DELAY).await;
+            }
+        })
     }
 
     /// Enqueues new posts; returns whether there may be more.

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use base::{AppId, Error, Fault, PostId};
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use network::connections;
 use network::post_facts::{self, StoredPostFacts};
 use network::reads::PostReadCounter;
@@ -89,14 +90,21 @@ impl PostStreams {
 
     /// Starts sending posts to a session: new ones, or those after a log offset. Completes once the session
     /// has started.
-    pub async fn join(&self, session: &StreamSession, format: StreamFormat, after: Option<i64>) -> bool {
-        let (live, begun) = oneshot::channel();
-        self.0.pending.lock().push(PendingReader { session: session.clone(), format, after, started: live });
-        self.0.wakeup.notify_one();
-        if self.0.stopped.load(Ordering::SeqCst) {
-            self.drop_pending();
-        }
-        begun.await.is_ok()
+    pub fn join<'a>(
+        &'a self,
+        session: &'a StreamSession,
+        format: StreamFormat,
+        after: Option<i64>,
+    ) -> BoxFuture<'a, bool> {
+        Box::pin(async move {
+            let (live, begun) = oneshot::channel();
+            self.0.pending.lock().push(PendingReader { session: session.clone(), format, after, started: live });
+            self.0.wakeup.notify_one();
+            if self.0.stopped.load(Ordering::SeqCst) {
+                self.drop_pending();
+            }
+            begun.await.is_ok()
+        })
     }
 
     /// Releases everyone waiting to start, on shutdown.
@@ -111,45 +119,49 @@ impl PostStreams {
     }
 
     /// Dispatches the log, for as long as the future is polled.
-    pub async fn follow_log(&self) {
-        let mut wake = self.0.store.subscribe_events();
-        self.learn_stored_posts().await;
-        loop {
-            if self.is_idle() {
-                self.0.state.lock().reset();
-                let opened = self.0.hub.wait_opened();
+    pub fn follow_log(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let mut wake = self.0.store.subscribe_events();
+            self.learn_stored_posts().await;
+            loop {
+                if self.is_idle() {
+                    self.0.state.lock().reset();
+                    let opened = self.0.hub.wait_opened();
+                    tokio::select! {
+                        () = self.0.wakeup.notified() => {}
+                        () = opened => {}
+                    }
+                    continue;
+                }
+                wake.mark_unchanged();
+                let delay = match self.poll_once().await {
+                    Ok(true) => continue,
+                    Ok(false) => FALLBACK_INTERVAL,
+                    Err(error) => {
+                        tracing::warn!(%error, "failed to read the event log for streams; will retry");
+                        RETRY_INTERVAL
+                    }
+                };
                 tokio::select! {
+                    _ = wake.changed() => tokio::time::sleep(COALESCE_DELAY).await,
                     () = self.0.wakeup.notified() => {}
-                    () = opened => {}
+                    () = tokio::time::sleep(delay) => {}
                 }
-                continue;
             }
-            wake.mark_unchanged();
-            let delay = match self.poll_once().await {
-                Ok(true) => continue,
-                Ok(false) => FALLBACK_INTERVAL,
-                Err(error) => {
-                    tracing::warn!(%error, "failed to read the event log for streams; will retry");
-                    RETRY_INTERVAL
-                }
-            };
-            tokio::select! {
-                _ = wake.changed() => tokio::time::sleep(COALESCE_DELAY).await,
-                () = self.0.wakeup.notified() => {}
-                () = tokio::time::sleep(delay) => {}
-            }
-        }
+        })
     }
 
     /// Whether everything up to a position of the log was sent to the open connections within `limit`.
-    pub async fn wait_until_read(&self, position: i64, limit: Duration) -> bool {
-        const POLL_INTERVAL: Duration = Duration::from_millis(2);
-        let reached = async {
-            while !self.is_idle() && self.0.state.lock().cursor.is_some_and(|cursor| cursor < position) {
-                tokio::time::sleep(POLL_INTERVAL).await;
-            }
-        };
-        tokio::time::timeout(limit, reached).await.is_ok()
+    pub fn wait_until_read(&self, position: i64, limit: Duration) -> BoxFuture<'_, bool> {
+        Box::pin(async move {
+            const POLL_INTERVAL: Duration = Duration::from_millis(2);
+            let reached = async {
+                while !self.is_idle() && self.0.state.lock().cursor.is_some_and(|cursor| cursor < position) {
+                    tokio::time::sleep(POLL_INTERVAL).await;
+                }
+            };
+            tokio::time::timeout(limit, reached).await.is_ok()
+        })
     }
 
     /// Trains the rule index before the first connection.

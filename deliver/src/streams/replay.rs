@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use base::{Error, Fault, PostId, Time};
 use bytes::Bytes;
-use futures_util::{Stream, StreamExt as _, stream};
+use futures_util::StreamExt as _;
+use futures_util::stream::{self, BoxStream};
 use network::post_facts;
 use network::visibility::Visibility;
 use parking_lot::Mutex;
@@ -47,7 +48,7 @@ impl PostStreams {
         session: &StreamSession,
         format: StreamFormat,
         window: ReplayWindow,
-    ) -> impl Stream<Item = Bytes> + Send + use<> {
+    ) -> BoxStream<'static, Bytes> {
         let replay = PostReplay {
             streams: self.clone(),
             session: session.clone(),
@@ -56,7 +57,7 @@ impl PostStreams {
             rule_index: Arc::default(),
             cursor: None,
         };
-        stream::unfold(Some(replay), next_batch).flat_map(stream::iter)
+        stream::unfold(Some(replay), next_batch).flat_map(stream::iter).boxed()
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use base::secret::constant_time_eq;
 use base::{AppId, Error, Fault, Rng, Secret, Time};
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use http::Request;
 use http_body_util::Full;
 use serde_json::Value;
@@ -51,46 +52,49 @@ pub struct ChallengeSubject {
 
 impl WebhookClient {
     /// Challenges a receiver; `now` is the time recorded.
-    pub async fn send_challenge(
-        &self,
+    pub fn send_challenge<'a>(
+        &'a self,
         subject: ChallengeSubject,
-        target: &TargetUrl,
-        secret: &Secret,
-        rng: &Rng,
+        target: &'a TargetUrl,
+        secret: &'a Secret,
+        rng: &'a Rng,
         now: Time,
-    ) -> Result<ChallengeResult, Fault> {
-        let (token, nonce) = (rng.random_token(48)?, rng.random_token(24)?);
-        let expected = sign(secret, token.as_bytes());
-        let uri =
-            target.challenge_uri(&token, &nonce).ok_or_else(|| Fault::new("the challenge URL is not a valid URI"))?;
-        let signature = sign(secret, uri.query().unwrap_or_default().as_bytes());
-        let request = Request::get(uri)
-            .header(SIGNATURE_HEADER, signature)
-            .header("accept", "application/json")
-            .header("user-agent", super::sender::AGENT)
-            .body(Full::new(Bytes::new()))
-            .map_err(Fault::context("building a challenge request"))?;
-        let response = self.send_request(request).await;
-        let sent = SentChallenge { token: &token, expected: &expected };
-        let failure = match self.find_challenge_fault(subject, now) {
-            Some(rule) => {
-                Some(ChallengeFailure::permanent(format!("The injected fault {rule} made the challenge fail.")))
-            }
-            None => check_response(&response, &sent, self.timeout_secs()),
-        };
-        let problem = failure.as_ref().map(|failure| failure.message.clone());
-        let attempt = DeliveryAttempt {
-            webhook_id: 0,
-            delivery_seq: 0,
-            at: now,
-            status: response.status.into(),
-            problem: problem.unwrap_or_default(),
-            duration_ms: i64::try_from(response.elapsed.as_millis()).unwrap_or(i64::MAX),
-            signature_or_token: token,
-            expected,
-            answer: response.body_start,
-        };
-        Ok(ChallengeResult { failure, attempt })
+    ) -> BoxFuture<'a, Result<ChallengeResult, Fault>> {
+        Box::pin(async move {
+            let (token, nonce) = (rng.random_token(48)?, rng.random_token(24)?);
+            let expected = sign(secret, token.as_bytes());
+            let uri = target
+                .challenge_uri(&token, &nonce)
+                .ok_or_else(|| Fault::new("the challenge URL is not a valid URI"))?;
+            let signature = sign(secret, uri.query().unwrap_or_default().as_bytes());
+            let request = Request::get(uri)
+                .header(SIGNATURE_HEADER, signature)
+                .header("accept", "application/json")
+                .header("user-agent", super::sender::AGENT)
+                .body(Full::new(Bytes::new()))
+                .map_err(Fault::context("building a challenge request"))?;
+            let response = self.send_request(request).await;
+            let sent = SentChallenge { token: &token, expected: &expected };
+            let failure = match self.find_challenge_fault(subject, now) {
+                Some(rule) => {
+                    Some(ChallengeFailure::permanent(format!("The injected fault {rule} made the challenge fail.")))
+                }
+                None => check_response(&response, &sent, self.timeout_secs()),
+            };
+            let problem = failure.as_ref().map(|failure| failure.message.clone());
+            let attempt = DeliveryAttempt {
+                webhook_id: 0,
+                delivery_seq: 0,
+                at: now,
+                status: response.status.into(),
+                problem: problem.unwrap_or_default(),
+                duration_ms: i64::try_from(response.elapsed.as_millis()).unwrap_or(i64::MAX),
+                signature_or_token: token,
+                expected,
+                answer: response.body_start,
+            };
+            Ok(ChallengeResult { failure, attempt })
+        })
     }
 }
 

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use base::{Error, Secret, Time, clock};
 use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use http::Uri;
 use store::Store;
@@ -110,7 +111,7 @@ impl WebhookSender {
     }
 
     /// Sends, challenges and replays until `stopping` completes.
-    pub async fn run(&self, stopping: impl Future<Output = ()>) {
+    pub async fn run(&self, stopping: impl Future<Output = ()> + Send) {
         tokio::select! {
             () = self.send_deliveries(stopping) => {}
             () = self.send_challenges() => {}
@@ -118,64 +119,69 @@ impl WebhookSender {
         }
     }
 
-    pub async fn send_challenges(&self) {
-        periodic_challenges::run(&self.store, &self.settings, &self.client).await;
+    pub fn send_challenges(&self) -> BoxFuture<'_, ()> {
+        Box::pin(periodic_challenges::run(&self.store, &self.settings, &self.client))
     }
 
-    pub async fn run_replays(&self) {
-        replays::run(&self.store).await;
+    pub fn run_replays(&self) -> BoxFuture<'_, ()> {
+        Box::pin(replays::run(&self.store))
     }
 
     /// Challenges the webhooks that are due; returns how many.
-    pub async fn challenge_due(&self) -> Result<usize, Error> {
-        periodic_challenges::challenge_due(&self.store, &self.settings, &self.client).await
+    pub fn challenge_due(&self) -> BoxFuture<'_, Result<usize, Error>> {
+        Box::pin(periodic_challenges::challenge_due(&self.store, &self.settings, &self.client))
     }
 
     /// Advances each running replay by one step; returns whether another step can follow at once.
-    pub async fn advance_replays(&self) -> Result<bool, Error> {
-        replays::advance_all(&self.store).await
+    pub fn advance_replays(&self) -> BoxFuture<'_, Result<bool, Error>> {
+        Box::pin(replays::advance_all(&self.store))
     }
 
     /// Sends until `stopping` completes, then waits briefly for deliveries in flight.
     /// May be called again after a panic.
-    pub async fn send_deliveries(&self, stopping: impl Future<Output = ()>) {
-        let mut commands = self.commands.lock().await;
-        let mut stopping = pin!(stopping);
-        let mut queued = self.store.subscribe_deliveries();
-        let mut clock_changes = self.store.subscribe_clock();
-        let mut work = SenderState::new(&self.store, &self.settings, &self.client);
-        let mut tick = tokio::time::interval(TICK_INTERVAL);
-        tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        let mut next_round = None;
-        loop {
-            let wait = async {
-                match next_round {
-                    Some(until) => tokio::time::sleep_until(until).await,
-                    None => std::future::pending().await,
+    pub async fn send_deliveries(&self, stopping: impl Future<Output = ()> + Send) {
+        self.send_until(pin!(stopping)).await;
+    }
+
+    fn send_until<'a>(&'a self, mut stopping: Pin<&'a mut (dyn Future<Output = ()> + Send)>) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            let mut commands = self.commands.lock().await;
+            let mut queued = self.store.subscribe_deliveries();
+            let mut clock_changes = self.store.subscribe_clock();
+            let mut work = SenderState::new(&self.store, &self.settings, &self.client);
+            let mut tick = tokio::time::interval(TICK_INTERVAL);
+            tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+            let mut next_round = None;
+            loop {
+                let wait = async {
+                    match next_round {
+                        Some(until) => tokio::time::sleep_until(until).await,
+                        None => std::future::pending().await,
+                    }
+                };
+                tokio::select! {
+                    biased;
+                    () = &mut stopping => break,
+                    Some(completed) = work.in_flight.next(), if !work.in_flight.is_empty() => {
+                        work.complete_attempt(completed);
+                    }
+                    recorded = wait_recorded(&mut work.recording), if work.recording.is_some() => {
+                        work.finish_recording(recorded);
+                    }
+                    Some(ask) = commands.recv() => work.handle_command(ask),
+                    Ok(()) = queued.changed() => work.has_new = true,
+                    Ok(()) = clock_changes.changed() => {
+                        work.mark_due();
+                        work.next_scan = clock::monotonic_now();
+                    }
+                    () = wait => {}
+                    _ = tick.tick() => work.mark_due(),
                 }
-            };
-            tokio::select! {
-                biased;
-                () = &mut stopping => break,
-                Some(completed) = work.in_flight.next(), if !work.in_flight.is_empty() => {
-                    work.complete_attempt(completed);
-                }
-                recorded = wait_recorded(&mut work.recording), if work.recording.is_some() => {
-                    work.finish_recording(recorded);
-                }
-                Some(ask) = commands.recv() => work.handle_command(ask),
-                Ok(()) = queued.changed() => work.has_new = true,
-                Ok(()) = clock_changes.changed() => {
-                    work.mark_due();
-                    work.next_scan = clock::monotonic_now();
-                }
-                () = wait => {}
-                _ = tick.tick() => work.mark_due(),
+                work.start_recording();
+                next_round = work.run_round().await;
             }
-            work.start_recording();
-            next_round = work.run_round().await;
-        }
-        work.finish().await;
+            work.finish().await;
+        })
     }
 }
 
