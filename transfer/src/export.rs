@@ -11,6 +11,7 @@ use std::io::Write;
 
 use archive::ArchiveRecord;
 use base::{Error, Fault};
+use futures_util::future::BoxFuture;
 use store::imports::EdgeKind;
 use store::portable_tables::{self, CellValue};
 use store::{Store, Tx};
@@ -43,48 +44,58 @@ pub(crate) struct ExportPage<K> {
 /// Lines of a kind are sorted by id. The order of the kinds keeps the number of placeholders in an
 /// import small: users, posts, lists, list members, follows, blocks, mutes, follow requests,
 /// message blocks, likes, attachments, then the portable tables.
-pub async fn export_json_lines<W: Write>(
+pub async fn export_json_lines(
     store: &Store,
-    out: W,
+    mut out: impl Write + Send,
     progress: &mut (dyn FnMut(TransferProgress) + Send),
 ) -> Result<ExportSummary, TransferError> {
-    let mut export = JsonLinesExport { store, out, progress, summary: ExportSummary::default(), records: 0 };
-    export.write_pages("user", i64::MIN, users::load_users).await?;
-    export.write_pages("post", 0, posts::load_posts).await?;
-    export.write_pages("list", 0, lines::load_lists).await?;
-    export.write_pages("list_member", START_PAIR, lines::load_list_members).await?;
-    for (name, kind) in [
-        ("follow", EdgeKind::Follow),
-        ("block", EdgeKind::Block),
-        ("mute", EdgeKind::Mute),
-        ("follow_request", EdgeKind::Request),
-        ("dm_block", EdgeKind::DmBlock),
-    ] {
-        let page = move |tx: &mut Tx<'_>, after| lines::load_edges(tx, kind, after);
-        export.write_pages(name, START_PAIR, page).await?;
-    }
-    export.write_pages("like", START_PAIR, lines::load_likes).await?;
-    export.write_pages("media", 0, lines::load_media).await?;
-    for table in portable_tables::all_tables() {
-        let page = move |tx: &mut Tx<'_>, after: Vec<CellValue>| lines::load_table_rows(tx, table, &after);
-        export.write_pages(table.name, table.first_key(), page).await?;
-    }
-    export.out.flush().map_err(Fault::context("failed to write the export"))?;
-    Ok(export.summary)
+    write_export(store, &mut out, progress).await
+}
+
+fn write_export<'a>(
+    store: &'a Store,
+    out: &'a mut (dyn Write + Send),
+    progress: &'a mut (dyn FnMut(TransferProgress) + Send),
+) -> BoxFuture<'a, Result<ExportSummary, TransferError>> {
+    Box::pin(async move {
+        let mut export = JsonLinesExport { store, out, progress, summary: ExportSummary::default(), records: 0 };
+        export.write_pages("user", i64::MIN, users::load_users).await?;
+        export.write_pages("post", 0, posts::load_posts).await?;
+        export.write_pages("list", 0, lines::load_lists).await?;
+        export.write_pages("list_member", START_PAIR, lines::load_list_members).await?;
+        for (name, kind) in [
+            ("follow", EdgeKind::Follow),
+            ("block", EdgeKind::Block),
+            ("mute", EdgeKind::Mute),
+            ("follow_request", EdgeKind::Request),
+            ("dm_block", EdgeKind::DmBlock),
+        ] {
+            let page = move |tx: &mut Tx<'_>, after| lines::load_edges(tx, kind, after);
+            export.write_pages(name, START_PAIR, page).await?;
+        }
+        export.write_pages("like", START_PAIR, lines::load_likes).await?;
+        export.write_pages("media", 0, lines::load_media).await?;
+        for table in portable_tables::all_tables() {
+            let page = move |tx: &mut Tx<'_>, after: Vec<CellValue>| lines::load_table_rows(tx, table, &after);
+            export.write_pages(table.name, table.first_key(), page).await?;
+        }
+        export.out.flush().map_err(Fault::context("failed to write the export"))?;
+        Ok(export.summary)
+    })
 }
 
 /// Less than any pair of ids.
 const START_PAIR: (i64, i64) = (i64::MIN, i64::MIN);
 
-struct JsonLinesExport<'a, W> {
+struct JsonLinesExport<'a> {
     store: &'a Store,
-    out: W,
+    out: &'a mut (dyn Write + Send),
     progress: &'a mut (dyn FnMut(TransferProgress) + Send),
     summary: ExportSummary,
     records: u64,
 }
 
-impl<W: Write> JsonLinesExport<'_, W> {
+impl JsonLinesExport<'_> {
     async fn write_pages<K: Clone + Send + Sync + 'static>(
         &mut self,
         name: &'static str,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use archive::{ArchivedAccount, ReadPosition};
 use base::id::first_snowflake_at;
 use base::{Fault, UserId};
+use futures_util::future::BoxFuture;
 use store::imports::{self, ImportProgress};
 use store::{Store, Tx, event_log};
 use tokio::sync::mpsc;
@@ -32,43 +33,45 @@ pub(crate) struct ImportContext {
 /// beginning and finds everything already stored.
 ///
 /// Fails before anything is stored if the source cannot be read to its end.
-pub async fn import(
-    store: &Store,
+pub fn import<'a>(
+    store: &'a Store,
     source: ImportSource,
     options: ImportOptions,
-    progress: &mut (dyn FnMut(TransferProgress) + Send),
-) -> Result<ImportReport, TransferError> {
-    let messages = options.messages;
-    let (opened, info) = thread::run_blocking(move || OpenedSource::open(&source, messages)).await??;
-    let mut run = ImportRun::start_or_resume(store, &info, &options).await?;
-    let max_id = first_snowflake_at(store.context().clock.now().plus_ms(MAX_CLOCK_SKEW_MS));
-    let job = ReadJob {
-        source: opened,
-        from: run.position.parse()?,
-        check: run.is_new,
-        batch: options.batch.max(1),
-        media_dir: options.media_dir,
-        max_id,
-    };
-    let (out, mut messages) = mpsc::channel(CHUNK_QUEUE_LENGTH);
-    thread::spawn("transfer-reader", move || reader::run_reader(&job, &out))?;
-    while let Some(message) = messages.recv().await {
-        let (stage, records) = match message {
-            ReaderMessage::Failed(error) => return Err(error.into()),
-            ReaderMessage::Checking(records) => (TransferStage::Checking, records),
-            ReaderMessage::Checked(total) => {
-                run.resolve_owner(total, info.account.clone(), options.owner.clone()).await?;
-                (TransferStage::Storing, 0)
-            }
-            ReaderMessage::Chunk(chunk) => {
-                run.store_chunk(Arc::from(chunk)).await?;
-                (TransferStage::Storing, run.report.records)
-            }
+    progress: &'a mut (dyn FnMut(TransferProgress) + Send),
+) -> BoxFuture<'a, Result<ImportReport, TransferError>> {
+    Box::pin(async move {
+        let messages = options.messages;
+        let (opened, info) = thread::run_blocking(move || OpenedSource::open(&source, messages)).await??;
+        let mut run = ImportRun::start_or_resume(store, &info, &options).await?;
+        let max_id = first_snowflake_at(store.context().clock.now().plus_ms(MAX_CLOCK_SKEW_MS));
+        let job = ReadJob {
+            source: opened,
+            from: run.position.parse()?,
+            check: run.is_new,
+            batch: options.batch.max(1),
+            media_dir: options.media_dir,
+            max_id,
         };
-        progress(run.progress(stage, records));
-    }
-    progress(run.progress(TransferStage::Finishing, run.report.records));
-    run.finish().await
+        let (out, mut messages) = mpsc::channel(CHUNK_QUEUE_LENGTH);
+        thread::spawn("transfer-reader", move || reader::run_reader(&job, &out))?;
+        while let Some(message) = messages.recv().await {
+            let (stage, records) = match message {
+                ReaderMessage::Failed(error) => return Err(error.into()),
+                ReaderMessage::Checking(records) => (TransferStage::Checking, records),
+                ReaderMessage::Checked(total) => {
+                    run.resolve_owner(total, info.account.clone(), options.owner.clone()).await?;
+                    (TransferStage::Storing, 0)
+                }
+                ReaderMessage::Chunk(chunk) => {
+                    run.store_chunk(Arc::from(chunk)).await?;
+                    (TransferStage::Storing, run.report.records)
+                }
+            };
+            progress(run.progress(stage, records));
+        }
+        progress(run.progress(TransferStage::Finishing, run.report.records));
+        run.finish().await
+    })
 }
 
 struct ImportRun<'s> {

@@ -6,6 +6,8 @@
 //! Imported data are history, not news: the event log gets one event per transaction
 //! (`import.batch`) so that its readers can catch up, but no stream or webhook is notified of each
 //! post.
+//!
+//! The futures of both are boxed, so that they are compiled here and not where they are awaited.
 
 mod account_archive;
 mod chunk;
