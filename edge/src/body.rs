@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use futures_util::Stream;
+use futures_util::future::BoxFuture;
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use hyper::body::Incoming;
 use tokio::time::{Instant, Sleep};
@@ -95,18 +96,20 @@ impl Body {
     }
 
     /// Reads the whole body. Fails before buffering more than `limit` bytes, or after `timeout`.
-    pub async fn collect_bytes(self, limit: usize, timeout: Duration) -> Result<Bytes, BodyError> {
-        let min = usize::try_from(self.size_hint().lower()).unwrap_or(usize::MAX);
-        if min > limit {
-            return Err(BodyError::TooLarge);
-        }
-        if let BodyKind::Full(bytes) = self.kind {
-            return Ok(bytes);
-        }
-        match tokio::time::timeout(timeout, self.gather_chunks(limit)).await {
-            Ok(gathered) => gathered,
-            Err(_) => Err(BodyError::TimedOut),
-        }
+    pub fn collect_bytes(self, limit: usize, timeout: Duration) -> BoxFuture<'static, Result<Bytes, BodyError>> {
+        Box::pin(async move {
+            let min = usize::try_from(self.size_hint().lower()).unwrap_or(usize::MAX);
+            if min > limit {
+                return Err(BodyError::TooLarge);
+            }
+            if let BodyKind::Full(bytes) = self.kind {
+                return Ok(bytes);
+            }
+            match tokio::time::timeout(timeout, self.gather_chunks(limit)).await {
+                Ok(gathered) => gathered,
+                Err(_) => Err(BodyError::TimedOut),
+            }
+        })
     }
 
     async fn gather_chunks(mut self, limit: usize) -> Result<Bytes, BodyError> {

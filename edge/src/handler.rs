@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
+use futures_util::future::BoxFuture;
 use http::header::{AUTHORIZATION, CONNECTION, EXPECT, HOST, HeaderMap, HeaderName, HeaderValue};
 use http::{Request, Response, StatusCode, Version};
 use hyper::body::Incoming;
@@ -23,18 +24,19 @@ use crate::stats::ListenerStats;
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-pub trait Handler: Clone + Send + Sync + 'static {
-    /// The future is dropped when the client disconnects.
-    fn call(&self, request: Request<Body>) -> impl Future<Output = Response<Body>> + Send;
+pub trait Handler: Send + Sync + 'static {
+    /// The future is dropped when the client disconnects. It is boxed, so that connections are compiled here and each
+    /// handler in its own crate.
+    fn call(&self, request: Request<Body>) -> BoxFuture<'static, Response<Body>>;
 }
 
 impl<F, A> Handler for F
 where
-    F: Fn(Request<Body>) -> A + Clone + Send + Sync + 'static,
-    A: Future<Output = Response<Body>> + Send,
+    F: Fn(Request<Body>) -> A + Send + Sync + 'static,
+    A: Future<Output = Response<Body>> + Send + 'static,
 {
-    fn call(&self, request: Request<Body>) -> impl Future<Output = Response<Body>> + Send {
-        self(request)
+    fn call(&self, request: Request<Body>) -> BoxFuture<'static, Response<Body>> {
+        Box::pin(self(request))
     }
 }
 
@@ -67,21 +69,8 @@ pub struct ResetConnection;
 #[error("the connection is reset instead of a response")]
 pub(crate) struct ResponseWithheld;
 
-type ResponseFuture = Pin<Box<dyn Future<Output = Response<Body>> + Send>>;
-
-/// A type-erased handler, so that the connection code is compiled once, here.
-pub(crate) trait DynHandler: Send + Sync {
-    fn call(self: Arc<Self>, request: Request<Body>) -> ResponseFuture;
-}
-
-impl<H: Handler> DynHandler for H {
-    fn call(self: Arc<Self>, request: Request<Body>) -> ResponseFuture {
-        Box::pin(async move { Handler::call(&*self, request).await })
-    }
-}
-
 pub(crate) struct ServiceContext {
-    pub(crate) handler: Arc<dyn DynHandler>,
+    pub(crate) handler: Arc<dyn Handler>,
     pub(crate) limits: ListenerLimits,
     pub(crate) stats: Arc<ListenerStats>,
     pub(crate) admission: Arc<AdmissionControl>,
@@ -164,7 +153,7 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
         } else {
             let mut request = request.map(|body| Body::from_incoming(body, limits, stats, &unread_body));
             request.extensions_mut().insert(peer);
-            HandlerState::Running(Arc::clone(handler).call(request))
+            HandlerState::Running(handler.call(request))
         };
         RequestFuture {
             state,
@@ -190,7 +179,7 @@ pub(crate) struct RequestFuture {
 
 enum HandlerState {
     Ready(Option<Response<Body>>),
-    Running(ResponseFuture),
+    Running(BoxFuture<'static, Response<Body>>),
     Draining(Option<Response<Body>>, BodyDrain),
 }
 

@@ -6,6 +6,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use http::StatusCode;
 use tokio::io::AsyncWriteExt;
 use tokio::sync::Semaphore;
@@ -15,7 +16,7 @@ use crate::admission::AdmissionControl;
 use crate::connection::{self, ConnectionContext, spawn_task};
 use crate::connection_setup::{ConnectionSetup, discard_incoming};
 use crate::error_response;
-use crate::handler::{DynHandler, Handler, ServiceContext};
+use crate::handler::{Handler, ServiceContext};
 use crate::limits::ListenerLimits;
 use crate::listener::Listener;
 use crate::protocols::ListenerProtocols;
@@ -29,49 +30,56 @@ const REJECTION_TIMEOUT: Duration = Duration::from_secs(1);
 const BACK_OFF: Duration = Duration::from_millis(50);
 
 /// Serves until `shutdown` is triggered, then until all requests are done or the grace period ends.
-pub async fn serve(listener: Listener, limits: ListenerLimits, handler: impl Handler, shutdown: Shutdown) {
-    serve_protocols(listener, limits, ListenerProtocols::default(), handler, shutdown).await;
+pub fn serve(
+    listener: Listener,
+    limits: ListenerLimits,
+    handler: impl Handler,
+    shutdown: Shutdown,
+) -> BoxFuture<'static, ()> {
+    serve_protocols(listener, limits, ListenerProtocols::default(), handler, shutdown)
 }
 
 /// The same, for clients that use more than plain HTTP.
-pub async fn serve_protocols(
+pub fn serve_protocols(
     listener: Listener,
     limits: ListenerLimits,
     protocols: ListenerProtocols,
     handler: impl Handler,
     shutdown: Shutdown,
-) {
-    serve_dyn(listener, limits, protocols, Arc::new(handler), shutdown).await;
+) -> BoxFuture<'static, ()> {
+    serve_dyn(listener, limits, protocols, Arc::new(handler), shutdown)
 }
 
-async fn serve_dyn(
+fn serve_dyn(
     listener: Listener,
     limits: ListenerLimits,
     protocols: ListenerProtocols,
-    handler: Arc<dyn DynHandler>,
+    handler: Arc<dyn Handler>,
     drain: Shutdown,
-) {
-    let stats = listener.stats();
-    let admission = AdmissionControl::new(&limits, Arc::clone(&stats));
-    let grace = limits.shutdown_grace;
-    let shared = Arc::new(ConnectionContext {
-        builder: connection::protocol_builder(&limits),
-        service: Arc::new(ServiceContext {
-            handler,
-            limits,
-            stats,
-            admission: Arc::clone(&admission),
-            proxy: protocols.proxy.clone(),
-        }),
-        setup: ConnectionSetup::new(protocols),
-        drain,
-        abort: Shutdown::new(),
-    });
-    accept_loop(listener, &shared, &admission).await;
-    if timeout(grace, admission.wait_until_empty()).await.is_err() {
-        shared.abort.trigger();
-        let _stuck = timeout(REJECTION_TIMEOUT, admission.wait_until_empty()).await;
-    }
+) -> BoxFuture<'static, ()> {
+    Box::pin(async move {
+        let stats = listener.stats();
+        let admission = AdmissionControl::new(&limits, Arc::clone(&stats));
+        let grace = limits.shutdown_grace;
+        let shared = Arc::new(ConnectionContext {
+            builder: connection::protocol_builder(&limits),
+            service: Arc::new(ServiceContext {
+                handler,
+                limits,
+                stats,
+                admission: Arc::clone(&admission),
+                proxy: protocols.proxy.clone(),
+            }),
+            setup: ConnectionSetup::new(protocols),
+            drain,
+            abort: Shutdown::new(),
+        });
+        accept_loop(listener, &shared, &admission).await;
+        if timeout(grace, admission.wait_until_empty()).await.is_err() {
+            shared.abort.trigger();
+            let _stuck = timeout(REJECTION_TIMEOUT, admission.wait_until_empty()).await;
+        }
+    })
 }
 
 async fn accept_loop(listener: Listener, shared: &Arc<ConnectionContext>, admission: &Arc<AdmissionControl>) {

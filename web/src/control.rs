@@ -9,6 +9,7 @@ use base::Secret;
 use base::secret::constant_time_eq;
 use bytes::Bytes;
 use edge::{Body, BodyError, Handler, Peer};
+use futures_util::future::BoxFuture;
 use http::header::{AUTHORIZATION, CACHE_CONTROL, HOST, HeaderMap, HeaderValue, ORIGIN};
 use http::request::Parts;
 use http::{Method, Request, Response};
@@ -119,7 +120,14 @@ impl ControlServer {
 }
 
 impl Handler for ControlServer {
-    async fn call(&self, request: Request<Body>) -> Response<Body> {
+    fn call(&self, request: Request<Body>) -> BoxFuture<'static, Response<Body>> {
+        let server = self.clone();
+        Box::pin(async move { server.answer(request).await })
+    }
+}
+
+impl ControlServer {
+    async fn answer(&self, request: Request<Body>) -> Response<Body> {
         let (mut parts, body) = request.into_parts();
         let HttpReply { status, headers, body, .. } = match self.authorize_api_call(&parts) {
             Ok(Some(api)) => {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use base::{Error, Refusal};
 use edge::{Body, Handler, ListenerLimits};
+use futures_util::future::BoxFuture;
 use http::header::{AUTHORIZATION, HeaderValue};
 use http::{Method, Request, Response, StatusCode};
 use network::search::PostSearch;
@@ -72,12 +73,15 @@ impl ClusterServer {
 }
 
 impl Handler for ClusterServer {
-    async fn call(&self, request: Request<Body>) -> Response<Body> {
-        let HttpReply { status, headers, body, .. } = self.answer(request).await;
-        let mut response = Response::new(body);
-        *response.status_mut() = StatusCode::from_u16(status).unwrap_or_default();
-        *response.headers_mut() = headers;
-        response
+    fn call(&self, request: Request<Body>) -> BoxFuture<'static, Response<Body>> {
+        let server = self.clone();
+        Box::pin(async move {
+            let HttpReply { status, headers, body, .. } = server.answer(request).await;
+            let mut response = Response::new(body);
+            *response.status_mut() = StatusCode::from_u16(status).unwrap_or_default();
+            *response.headers_mut() = headers;
+            response
+        })
     }
 }
 

@@ -177,18 +177,12 @@ fn serve_listeners(
     let serve = |listener, interface| -> ServeFuture {
         let (limits, shutdown) = (limits.clone(), shutdown.clone());
         match (settings.mode, interface) {
-            (RunMode::Dev, _) => {
-                Box::pin(edge::serve(listener, limits, WorldHandler::new(worlds, interface), shutdown))
-            }
-            (RunMode::Serve, WorldInterface::Control) => {
-                Box::pin(edge::serve(listener, limits, main.control_server(), shutdown))
-            }
+            (RunMode::Dev, _) => edge::serve(listener, limits, WorldHandler::new(worlds, interface), shutdown),
+            (RunMode::Serve, WorldInterface::Control) => edge::serve(listener, limits, main.control_server(), shutdown),
             (RunMode::Serve, WorldInterface::AdsSandbox) => {
-                Box::pin(edge::serve(listener, limits, main.api_server().sandbox_server(), shutdown))
+                edge::serve(listener, limits, main.api_server().sandbox_server(), shutdown)
             }
-            (RunMode::Serve, WorldInterface::Public) => {
-                Box::pin(edge::serve(listener, limits, main.api_server(), shutdown))
-            }
+            (RunMode::Serve, WorldInterface::Public) => edge::serve(listener, limits, main.api_server(), shutdown),
         }
     };
     let public: ServeFuture = {
@@ -196,9 +190,9 @@ fn serve_listeners(
         match settings.mode {
             RunMode::Dev => {
                 let handler = WorldHandler::new(worlds, WorldInterface::Public);
-                Box::pin(edge::serve_protocols(public, limits, protocols, handler, shutdown))
+                edge::serve_protocols(public, limits, protocols, handler, shutdown)
             }
-            RunMode::Serve => Box::pin(edge::serve_protocols(public, limits, protocols, main.api_server(), shutdown)),
+            RunMode::Serve => edge::serve_protocols(public, limits, protocols, main.api_server(), shutdown),
         }
     };
     let redirect = redirect.map(|listener| {
@@ -279,7 +273,7 @@ fn serve_cluster(
     socket: ClusterSocket,
     key: &ClusterKey,
     shutdown: &Shutdown,
-) -> Option<impl Future<Output = ()> + use<>> {
+) -> Option<ServeFuture> {
     let server = ClusterServer::new(Arc::clone(&instance.store), Arc::clone(instance.search.as_ref()?), key.clone());
     instance.store.context().node.set_address(socket.address);
     Some(edge::serve(socket.listener, cluster::listener_limits(), server, shutdown.clone()))

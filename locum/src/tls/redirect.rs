@@ -1,6 +1,7 @@
 //! Redirects plain HTTP to the base URL.
 
 use edge::{Body, Handler};
+use futures_util::future::BoxFuture;
 use http::header::{HeaderValue, LOCATION};
 use http::{Request, Response, StatusCode, uri};
 
@@ -12,7 +13,7 @@ pub(crate) struct RedirectServer {
 }
 
 impl Handler for RedirectServer {
-    async fn call(&self, request: Request<Body>) -> Response<Body> {
+    fn call(&self, request: Request<Body>) -> BoxFuture<'static, Response<Body>> {
         let path = request.uri().path_and_query().map_or("/", uri::PathAndQuery::as_str);
         let mut response = Response::new(Body::empty());
         *response.status_mut() = StatusCode::BAD_REQUEST;
@@ -22,6 +23,6 @@ impl Handler for RedirectServer {
             *response.status_mut() = StatusCode::PERMANENT_REDIRECT;
             response.headers_mut().insert(LOCATION, address);
         }
-        response
+        Box::pin(std::future::ready(response))
     }
 }

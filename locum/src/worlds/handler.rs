@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use edge::{Body, Handler, Shutdown};
+use futures_util::future::BoxFuture;
 use http::{Request, Response, StatusCode};
 
 use super::registry::WorldRegistry;
@@ -77,7 +78,14 @@ impl WorldHandler {
 }
 
 impl Handler for WorldHandler {
-    async fn call(&self, mut request: Request<Body>) -> Response<Body> {
+    fn call(&self, request: Request<Body>) -> BoxFuture<'static, Response<Body>> {
+        let handler = self.clone();
+        Box::pin(async move { handler.answer(request).await })
+    }
+}
+
+impl WorldHandler {
+    async fn answer(&self, mut request: Request<Body>) -> Response<Body> {
         let name = self.find_name(&mut request).await;
         let Some(slot) = self.worlds.find(name.as_deref()) else {
             return refuse(

@@ -23,6 +23,7 @@ use deliver::streams::{Hub, PostStreams, RefusalRenderer};
 use edge::{Body, Handler, Peer, Shutdown};
 use emulator::Emulator;
 use emulator::faults::InjectedFault;
+use futures_util::future::BoxFuture;
 use http::{Request, Response};
 use network::apps::Authenticator;
 use store::apps::App;
@@ -404,7 +405,14 @@ fn build_uploads(store: &Arc<Store>, config: &ServerConfig) -> Option<UploadProc
 }
 
 impl Handler for ApiServer {
-    async fn call(&self, request: Request<Body>) -> Response<Body> {
+    fn call(&self, request: Request<Body>) -> BoxFuture<'static, Response<Body>> {
+        let server = self.clone();
+        Box::pin(async move { server.answer(request).await })
+    }
+}
+
+impl ApiServer {
+    async fn answer(&self, request: Request<Body>) -> Response<Body> {
         let shared = &self.shared;
         let started = monotonic_now();
         let _in_flight = shared.metrics.track_in_flight();
