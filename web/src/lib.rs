@@ -1,4 +1,6 @@
 //! The HTTP layer: how operations are declared, the pipeline that serves them, and error formats.
+//!
+//! Large futures that other crates await are boxed, so that they are compiled here and not in each of those.
 
 pub mod access_log;
 pub mod basic_auth;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use base::{Error, Fault, Time};
+use futures_util::future::BoxFuture;
 use network::account_archives::ArchiveDownloads;
 use network::emails::EmailSite;
 use network::passwords::PasswordPool;
@@ -86,7 +87,14 @@ impl PageContext {
     }
 
     pub async fn visitor_forms(&self) -> Result<&VisitorFormTokens, Error> {
+        match self.visitor_forms.get() {
+            Some(tokens) => Ok(tokens),
+            None => self.open_visitor_forms().await,
+        }
+    }
+
+    fn open_visitor_forms(&self) -> BoxFuture<'_, Result<&VisitorFormTokens, Error>> {
         let open = || VisitorFormTokens::open(&self.sign_in_gate.store);
-        self.visitor_forms.get_or_try_init(open).await
+        Box::pin(self.visitor_forms.get_or_try_init(open))
     }
 }

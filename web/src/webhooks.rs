@@ -3,6 +3,7 @@
 use base::refusal::RefusalKind;
 use base::{Error, Refusal};
 use deliver::webhooks::{ChallengeFailure, ChallengeResult, ChallengeSubject, TargetUrl};
+use futures_util::future::BoxFuture;
 use network::apps::AccessLevel;
 use network::webhooks::{self, NewWebhook};
 use store::apps::App;
@@ -11,21 +12,27 @@ use store::webhooks::Webhook;
 use crate::request_context::RequestContext;
 
 /// Stores the webhook only after its receiver has passed the challenge.
-pub async fn register_webhook(call: &RequestContext, app: &App, url: &str) -> Result<Webhook, Error> {
-    let new = new_webhook(call, app, url);
-    let target = parse_url(call, &new.url)?;
-    let candidate = new.clone();
-    call.read(move |tx| webhooks::check_registrable(tx, &candidate)).await?;
-    let challenged = send_challenge(call, (app, None), &target).await?;
-    if let Some(failure) = &challenged.failure {
-        return Err(challenge_failed("url", &new.url, failure).into());
-    }
-    let stored = call.write(move |tx| {
-        let webhook = webhooks::register(tx, &new)?;
-        challenged.record_attempt(tx, webhook.id)?;
-        Ok(webhook)
-    });
-    stored.await
+pub fn register_webhook<'a>(
+    call: &'a RequestContext,
+    app: &'a App,
+    url: &'a str,
+) -> BoxFuture<'a, Result<Webhook, Error>> {
+    Box::pin(async move {
+        let new = new_webhook(call, app, url);
+        let target = parse_url(call, &new.url)?;
+        let candidate = new.clone();
+        call.read(move |tx| webhooks::check_registrable(tx, &candidate)).await?;
+        let challenged = send_challenge(call, (app, None), &target).await?;
+        if let Some(failure) = &challenged.failure {
+            return Err(challenge_failed("url", &new.url, failure).into());
+        }
+        let stored = call.write(move |tx| {
+            let webhook = webhooks::register(tx, &new)?;
+            challenged.record_attempt(tx, webhook.id)?;
+            Ok(webhook)
+        });
+        stored.await
+    })
 }
 
 fn new_webhook(call: &RequestContext, app: &App, url: &str) -> NewWebhook {
@@ -41,22 +48,28 @@ fn new_webhook(call: &RequestContext, app: &App, url: &str) -> NewWebhook {
 }
 
 /// Challenges a webhook and records the result. Once valid, it receives its queued events.
-pub async fn validate_webhook(
-    call: &RequestContext,
-    app: &App,
-    webhook: &Webhook,
-) -> Result<Option<ChallengeFailure>, Error> {
-    let challenged = challenge_webhook(call, app, webhook).await?;
-    let failure = challenged.failure.clone();
-    let (webhook_admin, id) = (call.state.webhooks.clone(), webhook.id);
-    call.write(move |tx| webhook_admin.apply_challenge(tx, id, &challenged)).await?;
-    call.state.webhooks.wake_sender();
-    Ok(failure)
+pub fn validate_webhook<'a>(
+    call: &'a RequestContext,
+    app: &'a App,
+    webhook: &'a Webhook,
+) -> BoxFuture<'a, Result<Option<ChallengeFailure>, Error>> {
+    Box::pin(async move {
+        let challenged = challenge_webhook(call, app, webhook).await?;
+        let failure = challenged.failure.clone();
+        let (webhook_admin, id) = (call.state.webhooks.clone(), webhook.id);
+        call.write(move |tx| webhook_admin.apply_challenge(tx, id, &challenged)).await?;
+        call.state.webhooks.wake_sender();
+        Ok(failure)
+    })
 }
 
 /// Checks the address again, which may be forbidden by now. Records nothing.
-pub async fn challenge_webhook(call: &RequestContext, app: &App, webhook: &Webhook) -> Result<ChallengeResult, Error> {
-    send_challenge(call, (app, Some(webhook.id)), &parse_url(call, &webhook.url)?).await
+pub fn challenge_webhook<'a>(
+    call: &'a RequestContext,
+    app: &'a App,
+    webhook: &'a Webhook,
+) -> BoxFuture<'a, Result<ChallengeResult, Error>> {
+    Box::pin(async move { send_challenge(call, (app, Some(webhook.id)), &parse_url(call, &webhook.url)?).await })
 }
 
 fn parse_url(call: &RequestContext, url: &str) -> Result<TargetUrl, Refusal> {

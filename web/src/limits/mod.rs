@@ -13,6 +13,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use base::{Fault, Secret, Time};
+use futures_util::future::BoxFuture;
 use mode::SharedRateLimitMode;
 use parking_lot::Mutex;
 use prometheus_client::metrics::counter::Counter;
@@ -29,8 +30,8 @@ const MAX_WINDOWS: usize = 3;
 const QUARTER_HOUR_SECONDS: u32 = 900;
 
 /// Whether the Valkey or Redis server at the URL accepts connections.
-pub async fn check_shared_server(url: &Secret) -> Result<(), Fault> {
-    RedisWindows::new(url)?.connect().await.map(drop)
+pub fn check_shared_server(url: &Secret) -> BoxFuture<'_, Result<(), Fault>> {
+    Box::pin(async move { RedisWindows::new(url)?.connect().await.map(drop) })
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -6,6 +6,7 @@ use base::refusal::ResourceRef;
 use base::{Error, Refusal};
 use edge::{Body, BodyError};
 use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
 use http::header::{
     ACCEPT_RANGES, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_SECURITY_POLICY,
     CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, LAST_MODIFIED,
@@ -50,27 +51,29 @@ impl MediaFileReaders {
 }
 
 /// The file or the requested range; none if it is missing.
-pub async fn send_media_file(
-    call: &RequestContext,
-    media: &Media,
-    path: &str,
+pub fn send_media_file<'a>(
+    call: &'a RequestContext,
+    media: &'a Media,
+    path: &'a str,
     readers: MediaFileReaders,
     recording: Option<PlaybackRecording>,
-) -> Result<Option<HttpReply>, Error> {
-    let uploads = call.uploads()?;
-    let files = uploads.files();
-    let Some(length) = files.size(path).await.map_err(storage_unavailable)? else {
-        return Ok(None);
-    };
-    let content_type = detect_content_type(files, media, path).await?;
-    let etag = format!("\"{}-{}-{length:x}\"", media.id, path.len());
-    let headers = file_headers(media, content_type, &etag, readers);
-    let request_headers = &call.head().headers;
-    if is_not_modified(request_headers, &etag, media) {
-        return Ok(Some(HttpReply { headers, ..HttpReply::empty(304) }));
-    }
-    let range_request = parse_range(request_headers, &etag, length);
-    file_reply(files, (path, length), range_request, headers, recording).await.map(Some)
+) -> BoxFuture<'a, Result<Option<HttpReply>, Error>> {
+    Box::pin(async move {
+        let uploads = call.uploads()?;
+        let files = uploads.files();
+        let Some(length) = files.size(path).await.map_err(storage_unavailable)? else {
+            return Ok(None);
+        };
+        let content_type = detect_content_type(files, media, path).await?;
+        let etag = format!("\"{}-{}-{length:x}\"", media.id, path.len());
+        let headers = file_headers(media, content_type, &etag, readers);
+        let request_headers = &call.head().headers;
+        if is_not_modified(request_headers, &etag, media) {
+            return Ok(Some(HttpReply { headers, ..HttpReply::empty(304) }));
+        }
+        let range_request = parse_range(request_headers, &etag, length);
+        file_reply(files, (path, length), range_request, headers, recording).await.map(Some)
+    })
 }
 
 /// As detected at upload, else as detected now.

@@ -1,6 +1,7 @@
 //! The request pipeline: route, authenticate, authorize, limit, parse, handle and render (contract
 //! core §2.7).
 
+mod background_work;
 mod development_pages;
 mod injected_faults;
 mod journal;
@@ -299,29 +300,6 @@ impl ApiServer {
         self.shared.health.clone()
     }
 
-    /// Stores the calls and post reads counted since the last flush.
-    pub async fn flush_usage(&self) -> Result<(), Error> {
-        let state = &self.shared.app_state;
-        state.usage.flush(&state.store).await?;
-        state.post_reads.flush(&state.store).await
-    }
-
-    /// So that the answers of a world whose time stands still do not depend on how fast requests follow each other.
-    async fn store_counts(&self) {
-        for stored in [self.flush_views().await, self.flush_usage().await] {
-            if let Err(error) = stored {
-                tracing::warn!(%error, "failed to store views and usage; will retry");
-            }
-        }
-    }
-
-    /// Stores the views of posts and the playbacks of films since the last flush.
-    pub async fn flush_views(&self) -> Result<(), Error> {
-        let state = &self.shared.app_state;
-        state.views.flush(&state.store).await?;
-        state.playbacks.flush(&state.store).await
-    }
-
     pub fn uploads(&self) -> Option<UploadProcessor> {
         self.shared.app_state.uploads.clone()
     }
@@ -334,39 +312,8 @@ impl ApiServer {
         self.shared.app_state.post_streams.clone()
     }
 
-    /// Loads the name of the site for pages and emails in an endless loop.
-    pub async fn follow_site_name(&self) {
-        let state = &self.shared.app_state;
-        state.page_context.site.follow_name(&state.store).await;
-    }
-
-    /// Reads new posts for home timelines in an endless loop.
-    pub async fn follow_new_posts(&self) {
-        let state = &self.shared.app_state;
-        state.home_timelines.follow_log(&state.store).await;
-    }
-
-    /// Wakes open pages of conversations in an endless loop.
-    pub async fn follow_new_messages(&self) {
-        let state = &self.shared.app_state;
-        state.message_watchers.follow_log(&state.store).await;
-    }
-
-    /// Ends every stream and records that it ended.
-    pub async fn shut_down_streams(&self) -> Result<(), Error> {
-        let hub = &self.shared.app_state.stream_hub;
-        hub.shut_down();
-        self.shared.app_state.post_streams.stop();
-        hub.record_ended().await
-    }
-
     pub fn event_context(&self) -> deliver::activity::ActivityConfig {
         self.shared.app_state.event_context()
-    }
-
-    /// Gives back calls that this node has leased and not used.
-    pub async fn return_unused_calls(&self) {
-        self.shared.limiter.return_unused_calls().await;
     }
 }
 

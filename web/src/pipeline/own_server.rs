@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock, Weak};
 
 use base::{Error, Fault};
 use edge::{Body, Handler};
+use futures_util::future::BoxFuture;
 use http::{Request, Response};
 
 use super::{ApiServer, Interface, ServerState};
@@ -18,10 +19,12 @@ impl OwnServer {
     }
 
     /// Handles a request like one that arrived at the public address.
-    pub async fn handle_request(&self, request: Request<Body>) -> Result<Response<Body>, Error> {
-        let shared = self.0.get().and_then(Weak::upgrade);
-        let shared = shared.ok_or_else(|| Fault::new("the server is not running"))?;
-        let server = ApiServer { shared, interface: Interface::Public };
-        Ok(server.call(request).await)
+    pub fn handle_request(&self, request: Request<Body>) -> BoxFuture<'_, Result<Response<Body>, Error>> {
+        Box::pin(async move {
+            let shared = self.0.get().and_then(Weak::upgrade);
+            let shared = shared.ok_or_else(|| Fault::new("the server is not running"))?;
+            let server = ApiServer { shared, interface: Interface::Public };
+            Ok(server.call(request).await)
+        })
     }
 }

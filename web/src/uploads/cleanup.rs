@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use base::Error;
 use base::clock::{monotonic_now, wall_time};
+use futures_util::future::BoxFuture;
 use network::uploads::UNATTACHED_TTL_MS;
 use store::{event_log, media, uploads};
 
@@ -16,14 +17,16 @@ const LEFTOVER_INTERVAL: Duration = Duration::from_hours(1);
 const LEFTOVER_AGE_MS: i64 = 2 * UNATTACHED_TTL_MS;
 
 impl UploadProcessor {
-    pub async fn remove_expired(&self) -> Result<(), Error> {
-        self.remove_leftovers().await?;
-        loop {
-            let removed = self.remove_expired_media().await? + self.remove_expired_uploads().await?;
-            if removed == 0 {
-                return Ok(());
+    pub fn remove_expired(&self) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(async move {
+            self.remove_leftovers().await?;
+            loop {
+                let removed = self.remove_expired_media().await? + self.remove_expired_uploads().await?;
+                if removed == 0 {
+                    return Ok(());
+                }
             }
-        }
+        })
     }
 
     /// Removes files that killed processes left.

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use base::{Error, MediaId, Refusal};
 use edge::Shutdown;
+use futures_util::future::BoxFuture;
 use media::{FileStore, FileStoreError, Transcoder};
 use network::uploads::LEASE_MS;
 use parking_lot::Mutex;
@@ -72,25 +73,27 @@ impl UploadProcessor {
     }
 
     /// Processes waiting uploads one by one until shutdown.
-    pub async fn run(&self, shutdown: &Shutdown) {
-        self.recover_unfinished().await;
-        while !shutdown.is_triggered() {
-            let outcome = tokio::select! {
-                outcome = self.process_next() => outcome,
-                () = shutdown.wait() => return,
-            };
-            let more = outcome.unwrap_or_else(|error| {
-                tracing::warn!(%error, "failed to process an upload; will retry");
-                false
-            });
-            if !more {
-                tokio::select! {
-                    () = self.wake.notified() => {}
-                    () = self.store.pause_background_work(POLL_INTERVAL) => {}
+    pub fn run<'a>(&'a self, shutdown: &'a Shutdown) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            self.recover_unfinished().await;
+            while !shutdown.is_triggered() {
+                let outcome = tokio::select! {
+                    outcome = self.process_next() => outcome,
                     () = shutdown.wait() => return,
+                };
+                let more = outcome.unwrap_or_else(|error| {
+                    tracing::warn!(%error, "failed to process an upload; will retry");
+                    false
+                });
+                if !more {
+                    tokio::select! {
+                        () = self.wake.notified() => {}
+                        () = self.store.pause_background_work(POLL_INTERVAL) => {}
+                        () = shutdown.wait() => return,
+                    }
                 }
             }
-        }
+        })
     }
 
     /// Uploads come before variants of media that are published already. Returns false if nothing is waiting.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use base::{Error, Fault, Refusal};
+use futures_util::future::BoxFuture;
 use media::{
     CropPosition, FileStoreError, ImageProperties, MediaFormat, MediaRejection, ResizedImage, SUBTITLE_BYTES,
     crop_image, draw_still_card, measure_image, measure_video,
@@ -52,10 +53,15 @@ impl UploadProcessor {
     }
 
     /// Creates media from an upload whose segments are complete. Variants are made later.
-    pub async fn finish_upload(&self, upload: &MediaUpload) -> Result<Result<Media, MediaRejection>, Error> {
-        let outcome = Box::pin(self.publish_upload(upload, VariantTime::AfterPublishing)).await;
-        self.wake();
-        outcome
+    pub fn finish_upload<'a>(
+        &'a self,
+        upload: &'a MediaUpload,
+    ) -> BoxFuture<'a, Result<Result<Media, MediaRejection>, Error>> {
+        Box::pin(async move {
+            let outcome = Box::pin(self.publish_upload(upload, VariantTime::AfterPublishing)).await;
+            self.wake();
+            outcome
+        })
     }
 
     async fn publish_upload(
@@ -213,29 +219,31 @@ impl UploadProcessor {
     }
 
     /// Cuts a picture that was received to `width` : `height`, in place.
-    pub async fn crop_picture(
-        &self,
-        file: &mut IncomingFile,
+    pub fn crop_picture<'a>(
+        &'a self,
+        file: &'a mut IncomingFile,
         shape: (u32, u32),
         position: CropPosition,
-    ) -> Result<Result<(), MediaRejection>, Error> {
-        if file.size > media::IMAGE_BYTES {
-            return Ok(Err(MediaRejection::TooLarge(media::IMAGE_BYTES)));
-        }
-        let _permit = self.decode_permits.acquire().await.map_err(Fault::context("waiting for a decode permit"))?;
-        let bytes = self.files.read_whole(&file.name).await.map_err(storage_unavailable)?;
-        let bytes = bytes.ok_or_else(|| Fault::new("the file of a form is missing"))?;
-        let task = tokio::task::spawn_blocking(move || crop_image(&bytes, shape, position));
-        // A decoder that panics has not recognized the format.
-        match task.await.unwrap_or(Err(MediaRejection::Unknown)) {
-            Ok(None) => Ok(Ok(())),
-            Ok(Some(cropped)) => {
-                *file = IncomingFile::new(file.name.clone(), &cropped);
-                self.files.put(&file.name, cropped).await.map_err(storage_unavailable)?;
-                Ok(Ok(()))
+    ) -> BoxFuture<'a, Result<Result<(), MediaRejection>, Error>> {
+        Box::pin(async move {
+            if file.size > media::IMAGE_BYTES {
+                return Ok(Err(MediaRejection::TooLarge(media::IMAGE_BYTES)));
             }
-            Err(rejection) => Ok(Err(rejection)),
-        }
+            let _permit = self.decode_permits.acquire().await.map_err(Fault::context("waiting for a decode permit"))?;
+            let bytes = self.files.read_whole(&file.name).await.map_err(storage_unavailable)?;
+            let bytes = bytes.ok_or_else(|| Fault::new("the file of a form is missing"))?;
+            let task = tokio::task::spawn_blocking(move || crop_image(&bytes, shape, position));
+            // A decoder that panics has not recognized the format.
+            match task.await.unwrap_or(Err(MediaRejection::Unknown)) {
+                Ok(None) => Ok(Ok(())),
+                Ok(Some(cropped)) => {
+                    *file = IncomingFile::new(file.name.clone(), &cropped);
+                    self.files.put(&file.name, cropped).await.map_err(storage_unavailable)?;
+                    Ok(Ok(()))
+                }
+                Err(rejection) => Ok(Err(rejection)),
+            }
+        })
     }
 
     async fn measure_video_file(&self, joined: &str, size: u64) -> Result<MeasuredUpload, Error> {

@@ -6,6 +6,7 @@ use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use bytes::{Bytes, BytesMut};
 use edge::BodyError;
+use futures_util::future::BoxFuture;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use media::{FileStore, MediaFormat, VIDEO_BYTES};
 use multer::{Constraints, Field, Multipart, SizeLimit};
@@ -64,20 +65,22 @@ impl UploadForm {
     }
 }
 
-pub async fn receive(call: &mut RequestContext, files: &FileStore) -> Result<UploadForm, Error> {
-    let mut form = UploadForm::default();
-    if BodyContentType::from_headers(&call.head().headers) == BodyContentType::Other {
-        read_parts(call, files, &mut form).await?;
-    } else {
-        read_json_members(call, files, &mut form).await?;
-    }
-    for param in call.endpoint().parameters() {
-        let (name, raw) = (param.name.post, call.raw_param(param.name.post));
-        if !raw.is_empty() && form.text(name).is_none() {
-            form.texts.push((name.to_owned(), raw.to_owned()));
+pub fn receive<'a>(call: &'a mut RequestContext, files: &'a FileStore) -> BoxFuture<'a, Result<UploadForm, Error>> {
+    Box::pin(async move {
+        let mut form = UploadForm::default();
+        if BodyContentType::from_headers(&call.head().headers) == BodyContentType::Other {
+            read_parts(call, files, &mut form).await?;
+        } else {
+            read_json_members(call, files, &mut form).await?;
         }
-    }
-    Ok(form)
+        for param in call.endpoint().parameters() {
+            let (name, raw) = (param.name.post, call.raw_param(param.name.post));
+            if !raw.is_empty() && form.text(name).is_none() {
+                form.texts.push((name.to_owned(), raw.to_owned()));
+            }
+        }
+        Ok(form)
+    })
 }
 
 /// JSON or a form, already parsed and checked.
