@@ -51,7 +51,7 @@ const CACHE_CAPACITY: u64 = 4_000_000;
 const EXPECTED_TIMELINES: usize = 1_250;
 
 pub struct HomeTimelines {
-    timelines: Cache<TimelineCacheKey, Arc<Mutex<CachedTimeline>>, MaxLength>,
+    timelines: Cache<TimelineCacheKey, Arc<Mutex<CachedTimeline>>, TimelineWeighter>,
     recent: Arc<RecentPosts>,
     /// The log entry of the newest post in `recent`.
     newest_entry: watch::Sender<i64>,
@@ -61,7 +61,7 @@ pub struct HomeTimelines {
 impl Default for HomeTimelines {
     fn default() -> Self {
         Self {
-            timelines: Cache::with_weighter(EXPECTED_TIMELINES, CACHE_CAPACITY, MaxLength),
+            timelines: Cache::with_weighter(EXPECTED_TIMELINES, CACHE_CAPACITY, TimelineWeighter),
             recent: Arc::default(),
             newest_entry: watch::Sender::default(),
             watchers: WatcherCounts::default(),
@@ -92,11 +92,11 @@ impl TimelineCacheKey {
     }
 }
 
-/// A timeline counts with all ids that it may hold.
+/// The weight of a timeline is the number of ids that it may contain.
 #[derive(Clone)]
-struct MaxLength;
+struct TimelineWeighter;
 
-impl Weighter<TimelineCacheKey, Arc<Mutex<CachedTimeline>>> for MaxLength {
+impl Weighter<TimelineCacheKey, Arc<Mutex<CachedTimeline>>> for TimelineWeighter {
     fn weight(&self, key: &TimelineCacheKey, _timeline: &Arc<Mutex<CachedTimeline>>) -> u64 {
         u64::try_from(key.max_length()).unwrap_or(u64::MAX)
     }

@@ -71,7 +71,7 @@ pub(crate) struct NewEntityArgs {
 const MAX_LINE_BYTES: u64 = 64 << 10;
 
 impl AnnotationCommand {
-    /// Made absolute by the calling process.
+    /// Relative to the caller's working directory until it is made absolute.
     pub(super) fn path_mut(&mut self) -> Option<&mut PathBuf> {
         match self {
             Self::Import { path } => Some(path),

@@ -33,7 +33,7 @@ pub(crate) struct ImportArchiveArgs {
 }
 
 impl ImportCommand {
-    /// Made absolute by the calling process.
+    /// Relative to the caller's working directory until it is made absolute.
     pub(super) fn path_mut(&mut self) -> &mut PathBuf {
         match self {
             Self::Archive(ImportArchiveArgs { path, .. }) | Self::Jsonl { path } => path,

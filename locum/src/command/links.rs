@@ -56,7 +56,7 @@ pub(crate) struct DescribeLinkArgs {
 }
 
 impl LinkCommand {
-    /// The file to import, made absolute by the calling process.
+    /// The file to import, relative to the caller's working directory until it is made absolute.
     pub(super) const fn path_mut(&mut self) -> Option<&mut PathBuf> {
         match self {
             Self::Import { path } => Some(path),

@@ -140,10 +140,11 @@ mod tests {
     }
 
     #[test]
-    fn arguments_of_another_version_are_refused_with_the_reason() {
+    fn arguments_that_are_no_valid_command_are_refused_with_the_reason() {
         for (arguments, reason) in [
             (json!(["frobnicate"]), "unrecognized subcommand 'frobnicate'"),
             (json!(["user", "list", "--limit", "many"]), "invalid value 'many' for '--limit <LIMIT>'"),
+            (json!(["audit", "list", "--limit", "0"]), "invalid value '0' for '--limit <LIMIT>'"),
             (json!(["dev"]), "unrecognized subcommand 'dev'"),
         ] {
             let refused = parse(json!({ "arguments": arguments })).unwrap_err();

@@ -34,7 +34,6 @@ pub(crate) struct SignedRequest {
 }
 
 impl SignCommand {
-    /// Runs in the calling process, before the command is sent to a running server.
     pub(super) fn read_header(&mut self, inputs: &mut LocalInputs) -> Result<(), CommandError> {
         let Self::Explain(request) = self;
         if request.header == "-" {

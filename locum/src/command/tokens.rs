@@ -73,7 +73,6 @@ pub(crate) struct MintTokenArgs {
 }
 
 impl TokenCommand {
-    /// Runs in the calling process, before the command is sent to a running server.
     pub(super) fn read_token(&mut self, inputs: &mut LocalInputs) -> Result<(), CommandError> {
         match self {
             Self::Mint(_) => Ok(()),

@@ -261,7 +261,7 @@ fn simulated_figures_of_every_objective_agree_wherever_they_are_told() {
 /// Every objective has metrics of its own.
 fn check_metrics(ads: &Advertiser, made: &BTreeMap<&'static str, (String, String)>) {
     for (objective, names) in [
-        // Follows are left out: three are expected, so that one simulation of thirty has none.
+        // Follows are left out: three are expected, so that some simulations have none.
         ("ENGAGEMENTS", &["likes", "reposts", "replies", "poll_card_vote", "clicks"][..]),
         ("WEBSITE_CLICKS", &["url_clicks", "card_engagements"]),
         ("FOLLOWERS", &["follows"]),
