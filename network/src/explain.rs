@@ -50,7 +50,7 @@ impl SignatureCheck {
 #[derive(Clone, Debug)]
 pub struct SignedRequestExplanation {
     /// Whether every check passes.
-    pub holds: bool,
+    pub is_valid: bool,
     pub base_string: String,
     /// The one that the developer gave, else the one that was signed if a likely mistake explains the signature.
     pub client_base_string: Option<String>,
@@ -131,7 +131,7 @@ pub fn explain_signature(
         }
     }
     Ok(SignedRequestExplanation {
-        holds: failures.is_empty(),
+        is_valid: failures.is_empty(),
         base_string: explanation.base_string,
         client_base_string: input.base_string.clone().or(signed_base_string),
         differs_at: explanation.first_difference,

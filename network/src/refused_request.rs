@@ -84,7 +84,7 @@ impl RefusedRequest {
             Err(error) => return Err(error),
         };
         let mut hints = Vec::new();
-        if explanation.holds {
+        if explanation.is_valid {
             hints.push(match self.problem {
                 AuthenticationProblem::Signature => {
                     "An earlier request has used this nonce with this timestamp: each request needs its own."

@@ -63,7 +63,7 @@ fn render_explanation(found: &SignedRequestExplanation) -> Value {
     let failures: Vec<Value> =
         failures.map(|(check, message)| json!({"check": check.name(), "message": message})).collect();
     json!({
-        "holds": found.holds,
+        "valid": found.is_valid,
         "app": found.app,
         "base_string": found.base_string,
         "differs_at": found.differs_at,

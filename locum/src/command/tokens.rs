@@ -219,7 +219,7 @@ fn inspect_token(tx: &mut Tx<'_>, token: &str) -> Result<Value, Error> {
     let known = tokens::inspect(tx, token)?.ok_or_else(|| find::not_found("token", "…"))?;
     Ok(match known {
         InspectedToken::Bearer(app) => {
-            json!({"kind": "OAuth 2.0 app-only bearer", "app_id": app.to_string(), "holds": true})
+            json!({"kind": "OAuth 2.0 app-only bearer", "app_id": app.to_string(), "valid": true})
         }
         InspectedToken::OAuth1(token) => json!({
             "kind": "OAuth 1.0a access token",
@@ -228,7 +228,7 @@ fn inspect_token(tx: &mut Tx<'_>, token: &str) -> Result<Value, Error> {
             "permission": token.permission,
             "created_at": token.created_at.to_string(),
             "revoked_at": token.revoked_at.map(|at| at.to_string()),
-            "holds": token.revoked_at.is_none(),
+            "valid": token.revoked_at.is_none(),
         }),
         InspectedToken::OAuth2(token) => json!({
             "kind": format!("OAuth 2.0 {} token", token.kind),
@@ -238,7 +238,7 @@ fn inspect_token(tx: &mut Tx<'_>, token: &str) -> Result<Value, Error> {
             "created_at": token.created_at.to_string(),
             "expires_at": token.expires_at.map(|at| at.to_string()),
             "revoked_at": token.revoked_at.map(|at| at.to_string()),
-            "holds": token.revoked_at.is_none() && token.expires_at.is_none_or(|at| at > now),
+            "valid": token.revoked_at.is_none() && token.expires_at.is_none_or(|at| at > now),
         }),
     })
 }

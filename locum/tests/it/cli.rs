@@ -209,10 +209,10 @@ fn manage_tokens(server: &TestServer, name: &str, app: &str) {
     let mint = |args: &[&str]| server.run_cli(&[&["token", "mint", "--app", app], args].concat());
     let minted = mint(&["--user", name]).json();
     let token = minted["token"].as_str().unwrap();
-    let holds = || server.run_cli(&["token", "inspect", token]).json()["holds"].clone();
-    assert_eq!(holds(), true);
+    let is_valid = || server.run_cli(&["token", "inspect", token]).json()["valid"].clone();
+    assert_eq!(is_valid(), true);
     server.run_cli(&["token", "revoke", token]).assert_success();
-    assert_eq!(holds(), false);
+    assert_eq!(is_valid(), false);
     server.run_cli(&["token", "inspect", "unknown"]).assert_exit_code(1);
     mint(&["--user", "nobody"]).assert_exit_code(1);
     mint(&["--user", name, "--scopes", "nonsense"]).assert_exit_code(1);

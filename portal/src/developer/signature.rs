@@ -98,7 +98,7 @@ fn empty_page(call: &RequestContext, visit: &BrowserVisit) -> SignatureExplainer
 fn explanation_view(found: explain::SignedRequestExplanation) -> SignatureReport {
     let sentences = found.failures.into_iter().map(|(_, text)| text);
     SignatureReport {
-        is_valid: found.holds,
+        is_valid: found.is_valid,
         base_string: found.base_string,
         client_base_string: found.client_base_string,
         expected_signature: found.expected,
