@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use base::Error;
+use futures_util::future::BoxFuture;
 use network::audit::AuditAction;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -23,7 +24,12 @@ pub(crate) enum CommandAnswer {
     Refused(String),
 }
 
-pub(crate) async fn execute(instance: &Instance, command: AdminCommand) -> Result<Value, Error> {
+/// Boxed, so that the commands are compiled once and not in each caller.
+pub(crate) fn execute(instance: &Instance, command: AdminCommand) -> BoxFuture<'_, Result<Value, Error>> {
+    Box::pin(dispatch(instance, command))
+}
+
+async fn dispatch(instance: &Instance, command: AdminCommand) -> Result<Value, Error> {
     match command {
         AdminCommand::User(command) => users::execute(instance, command).await,
         AdminCommand::Follow(command) => follows::execute(instance, command).await,

@@ -36,7 +36,7 @@ use tokio_postgres::{Error, Row, Statement};
 
 use super::dialect;
 use super::query_limits::{JobControl, RowBudget};
-use super::rows::RowCells;
+use super::rows::{RowCells, RowReader};
 use super::value::{SqlRow, SqlValue};
 use crate::nodes::{NodeIdentity, lease_lost};
 use client::{PostgresClient, WaitError};
@@ -199,11 +199,11 @@ impl PostgresConnection {
         &mut self,
         sql: &str,
         args: &[SqlValue<'_>],
-        mut read: impl FnMut(&mut RowCells<'_, '_, '_>) -> Result<bool, Fault>,
+        read: &mut RowReader<'_>,
     ) -> Result<(), Fault> {
         self.send_inserts()?;
         self.forget_before(sql);
-        if self.read_prefetched(sql, None, args, &mut read)? {
+        if self.read_prefetched(sql, None, args, read)? {
             return Ok(());
         }
         let statement = self.prepare_cached(sql)?;
@@ -216,7 +216,7 @@ impl PostgresConnection {
         sql: &str,
         keys: &[i64],
         more: &[SqlValue<'_>],
-        read: &mut dyn FnMut(&mut RowCells<'_, '_, '_>) -> Result<bool, Fault>,
+        read: &mut RowReader<'_>,
     ) -> Result<(), Fault> {
         if keys.is_empty() {
             return Ok(());
@@ -237,7 +237,7 @@ impl PostgresConnection {
         sql: &str,
         statement: &Statement,
         args: &[&(dyn ToSql + Sync)],
-        read: impl FnMut(&mut RowCells<'_, '_, '_>) -> Result<bool, Fault>,
+        read: &mut RowReader<'_>,
     ) -> Result<(), Fault> {
         let client = Arc::clone(&self.client.client);
         let rows = self.run(sql, client.query(statement, args))?;
@@ -330,7 +330,7 @@ impl PostgresConnection {
 fn read_rows<'r>(
     sql: &str,
     rows: impl Iterator<Item = &'r Row> + Clone,
-    mut read: impl FnMut(&mut RowCells<'_, '_, '_>) -> Result<bool, Fault>,
+    read: &mut RowReader<'_>,
 ) -> Result<(), Fault> {
     RowBudget::start_statement().count_rows(rows.clone().count(), sql)?;
     for row in rows {

@@ -95,6 +95,9 @@ where
     }
 }
 
+/// Reads one row of a query; false ends the query. Not generic, so that queries are compiled once and not for each type.
+pub(crate) type RowReader<'f> = dyn FnMut(&mut RowCells<'_, '_, '_>) -> Result<bool, Fault> + 'f;
+
 /// The cells of a row, read from left to right.
 pub(crate) struct RowCells<'a, 'r, 's> {
     row: &'a SqlRow<'r, 's>,

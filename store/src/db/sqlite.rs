@@ -13,7 +13,7 @@ use tokio::sync::watch;
 
 use super::job::{DatabaseJob, JobQueue};
 use super::query_limits::{self, RowBudget};
-use super::rows::RowCells;
+use super::rows::{RowCells, RowReader};
 use super::tx::{CommitEffects, EngineConnection, Tx};
 use super::value::{SqlRow, SqlValue};
 use super::{dialect, migrate};
@@ -74,7 +74,7 @@ pub(crate) fn for_each_row(
     conn: &Connection,
     sql: &str,
     args: &[SqlValue<'_>],
-    mut read: impl FnMut(&mut RowCells<'_, '_, '_>) -> Result<bool, Fault>,
+    read: &mut RowReader<'_>,
 ) -> Result<(), Fault> {
     let mut budget = RowBudget::start_statement();
     let mut statement = conn.prepare_cached(sql).map_err(|error| statement_fault(conn, sql, error))?;
@@ -93,7 +93,7 @@ pub(crate) fn for_each_key(
     sql: &str,
     keys: &[i64],
     more: &[SqlValue<'_>],
-    read: &mut dyn FnMut(&mut RowCells<'_, '_, '_>) -> Result<bool, Fault>,
+    read: &mut RowReader<'_>,
 ) -> Result<(), Fault> {
     let mut budget = RowBudget::start_statement();
     let mut statement = conn.prepare_cached(sql).map_err(|error| statement_fault(conn, sql, error))?;
@@ -353,7 +353,7 @@ pub(crate) fn truncate_wal(path: &Path) {
 pub(crate) fn check_integrity(path: &Path) -> Result<Vec<String>, Fault> {
     let conn = open_connection(path, CACHE_KIB)?;
     let mut found: Vec<String> = Vec::new();
-    let checked = for_each_row(&conn, "PRAGMA integrity_check", &[], |row| {
+    let checked = for_each_row(&conn, "PRAGMA integrity_check", &[], &mut |row| {
         found.push(row.read()?);
         Ok(true)
     });
@@ -406,7 +406,7 @@ impl migrate::MigrationTarget for SqliteMigrator {
             return Ok(Vec::new());
         }
         let mut all = Vec::new();
-        for_each_row(&self.0, migrate::LIST_SQL, &[], |row| {
+        for_each_row(&self.0, migrate::LIST_SQL, &[], &mut |row| {
             all.push(row.read()?);
             Ok(true)
         })?;
@@ -415,7 +415,7 @@ impl migrate::MigrationTarget for SqliteMigrator {
 
     fn compatible_from(&mut self) -> Result<Option<i64>, Fault> {
         let mut found = None;
-        for_each_row(&self.0, migrate::COMPATIBLE_FROM_SQL, &[migrate::COMPATIBLE_FROM_KEY.into()], |row| {
+        for_each_row(&self.0, migrate::COMPATIBLE_FROM_SQL, &[migrate::COMPATIBLE_FROM_KEY.into()], &mut |row| {
             found = Some(row.read()?);
             Ok(false)
         })?;

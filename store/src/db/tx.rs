@@ -7,7 +7,7 @@ use tokio::sync::watch;
 
 use super::job::DatabaseJob;
 use super::query_limits::ReservedId;
-use super::rows::{FromCells, RowCells};
+use super::rows::{FromCells, RowCells, RowReader};
 use super::value::SqlValue;
 use super::{postgres, sqlite};
 use crate::context::StoreContext;
@@ -156,7 +156,7 @@ impl<'c> Tx<'c> {
         mut read: impl FnMut(&mut RowCells<'_, '_, '_>) -> Result<T, Fault>,
     ) -> Result<Vec<T>, Fault> {
         let mut all = Vec::new();
-        self.for_each_row(sql, args, |cells| {
+        self.for_each_row(sql, args, &mut |cells| {
             all.push(read(cells)?);
             Ok(true)
         })?;
@@ -165,7 +165,7 @@ impl<'c> Tx<'c> {
 
     pub(crate) fn query_row<T: FromCells>(&mut self, sql: &str, args: &[SqlValue<'_>]) -> Result<Option<T>, Fault> {
         let mut first = None;
-        self.for_each_row(sql, args, |cells| {
+        self.for_each_row(sql, args, &mut |cells| {
             first = Some(cells.read()?);
             Ok(false)
         })?;
@@ -194,12 +194,7 @@ impl<'c> Tx<'c> {
     }
 
     /// Stops when `read` returns false.
-    fn for_each_row(
-        &mut self,
-        sql: &str,
-        args: &[SqlValue<'_>],
-        read: impl FnMut(&mut RowCells<'_, '_, '_>) -> Result<bool, Fault>,
-    ) -> Result<(), Fault> {
+    fn for_each_row(&mut self, sql: &str, args: &[SqlValue<'_>], read: &mut RowReader<'_>) -> Result<(), Fault> {
         match &mut self.conn {
             EngineConnection::Sqlite(conn) => sqlite::for_each_row(conn, sql, args, read),
             EngineConnection::Postgres(conn) => conn.for_each_row(sql, args, read),

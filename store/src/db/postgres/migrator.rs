@@ -40,7 +40,7 @@ impl PostgresMigrator {
 
     fn query<T: FromCells>(&mut self, sql: &str, args: &[SqlValue<'_>]) -> Result<Vec<T>, Fault> {
         let mut all = Vec::new();
-        self.0.for_each_row(sql, args, |row| {
+        self.0.for_each_row(sql, args, &mut |row| {
             all.push(row.read()?);
             Ok(true)
         })?;

@@ -14,7 +14,7 @@ use tokio_postgres::{Error, Row, Statement};
 use super::client::WaitError;
 use super::set_inserts::{SetInsert, is_plain_insert};
 use super::{PostgresConnection, TransactionState, read_rows};
-use crate::db::rows::RowCells;
+use crate::db::rows::RowReader;
 use crate::db::value::{OwnedValue, SqlValue};
 
 /// Beyond this, the answers are waited for.
@@ -127,7 +127,7 @@ impl PostgresConnection {
         sql: &str,
         keys: Option<&[i64]>,
         args: &[SqlValue<'_>],
-        read: &mut dyn FnMut(&mut RowCells<'_, '_, '_>) -> Result<bool, Fault>,
+        read: &mut RowReader<'_>,
     ) -> Result<bool, Fault> {
         if !self.may_have_prefetched() {
             return Ok(false);

@@ -101,7 +101,7 @@ impl TlsServer {
         let mut connection = self.open(host, query)?;
         let sql = "SELECT CAST(CAST(ssl AS INTEGER) AS BIGINT) FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
         let mut encrypted = false;
-        let read = connection.for_each_row(sql, &[], |row| {
+        let read = connection.for_each_row(sql, &[], &mut |row| {
             encrypted = row.read()?;
             Ok(true)
         });
