@@ -14,11 +14,11 @@ use web::endpoint::HandlerFuture;
 use web::error_formats::error_message;
 use web::request_context::RequestContext;
 
-use crate::compose::{claim_form, new_form_id};
 use crate::lists::one_more;
 use crate::page_ranges::{build_pager, cursor_of, cut_page, range_before};
 use crate::post_cards::{CardViewer, record_views};
 use crate::profile::load_ordered_cards;
+use crate::submitted_forms::{new_form_id, write_once};
 
 /// Folders on a page, as in the API.
 const FOLDERS_SHOWN: i64 = 100;
@@ -59,12 +59,10 @@ pub(crate) fn create_folder(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let (visit, form) = MemberVisit::accept_form(&call).await?;
         let user = visit.person.user.id;
-        if !claim_form(&call, user, &form.text("form")).await? {
-            return Ok(redirect_to(BOOKMARKS_PATH));
-        }
         let sent = form.text("name");
         let name = sent.clone();
-        match call.write(move |tx| bookmarks::create_folder(tx, user, &name)).await.split_refusal()? {
+        let created = write_once(&call, user, &form.text("form"), move |tx| bookmarks::create_folder(tx, user, &name));
+        match created.await.split_refusal()? {
             Ok(_) => Ok(redirect_to(BOOKMARKS_PATH)),
             Err(refusal) => {
                 let error = describe_refusal(&refusal);

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use base::secret::digest;
-use base::{AccountTimeZone, Error, Fault, Id, MediaId, PostId, Refusal, SplitRefusal, Time, UserId};
+use base::{AccountTimeZone, Error, Id, MediaId, PostId, Refusal, SplitRefusal, Time};
 use network::polls::NewPoll;
 use network::posts::{self, NewPost, PostAuthor};
 use network::unpublished_posts;
@@ -26,22 +25,9 @@ use crate::communities::community_path;
 use crate::drafts::parse_publication_time;
 use crate::post_cards::CardViewer;
 use crate::profile::load_ordered_cards;
+use crate::submitted_forms::{is_submitted, new_form_id, write_once};
 
-const FORM_ID_LENGTH: usize = 16;
 const CHOICE_FIELDS: [&str; 4] = ["choice1", "choice2", "choice3", "choice4"];
-
-/// What makes a form that is sent twice count once.
-pub(crate) fn new_form_id(call: &RequestContext) -> Result<String, Fault> {
-    call.store_context().rng.random_token(FORM_ID_LENGTH)
-}
-
-/// Returns false if the person has sent this form before.
-pub(crate) async fn claim_form(call: &RequestContext, user: UserId, form_id: &str) -> Result<bool, Error> {
-    if form_id.is_empty() {
-        return Ok(true);
-    }
-    call.authenticator().claim_form(digest(&format!("form\0{user}\0{form_id}"))).await
-}
 
 /// What a person has entered.
 #[derive(Clone, Default)]
@@ -112,8 +98,12 @@ async fn handle_form(submission: Arc<UploadSubmission>) -> Result<HttpReply, Pag
     let UploadSubmission { call, visit, uploads, form } = &*submission;
     let mut draft = PostDraft::from_form(form);
     let mut problems = DraftProblems::default();
+    let form_id = form.text("form").unwrap_or_default();
     let is_attaching = form.text("act") == Some("attach");
     if let Some(file) = &form.media {
+        if is_submitted(call, visit.person.user.id, form_id).await? {
+            return Ok(redirect_to(&draft.next));
+        }
         let description = form.text("description").unwrap_or_default();
         match attach_file(call, uploads, visit.person.user.id, file, description).await? {
             Ok(id) => draft.media.push(id),
@@ -126,7 +116,6 @@ async fn handle_form(submission: Arc<UploadSubmission>) -> Result<HttpReply, Pag
         let status = if problems.media.is_some() { 400 } else { 200 };
         return Ok(show_draft(call, visit, draft, problems).await?.status(status));
     }
-    let form_id = form.text("form").unwrap_or_default();
     match form.text("act") {
         Some("draft") if draft.edit_of.is_none() => save_draft(call, visit, draft, form_id, None).await,
         Some("schedule") if draft.edit_of.is_none() => {
@@ -150,12 +139,11 @@ async fn save_draft(
 ) -> Result<HttpReply, PageExit> {
     let user = visit.person.user.id;
     let next = if publish_at.is_some() { SCHEDULED_PATH } else { DRAFTS_PATH };
-    if !claim_form(call, user, form_id).await? {
-        return Ok(redirect_to(next));
-    }
     let (new, stored) = (draft.to_new_post(), draft.stored_id);
-    match call.write(move |tx| unpublished_posts::save(tx, user, stored, &new, publish_at)).await.split_refusal()? {
-        Ok(id) => Ok(redirect_to(&format!("{next}#d{id}"))),
+    let write = write_once(call, user, form_id, move |tx| unpublished_posts::save(tx, user, stored, &new, publish_at));
+    match write.await.split_refusal()? {
+        Ok(None) => Ok(redirect_to(next)),
+        Ok(Some(id)) => Ok(redirect_to(&format!("{next}#d{id}"))),
         Err(refusal) => {
             let problems = PostDraft::problems(&refusal);
             Ok(show_draft(call, visit, draft, problems).await?.status(400))
@@ -171,18 +159,16 @@ async fn publish(
 ) -> Result<HttpReply, PageExit> {
     let user = visit.person.user.id;
     let next = portal::local_path(&draft.next).unwrap_or(HOME_PATH).to_owned();
-    if !claim_form(call, user, form_id).await? {
-        return Ok(redirect_to(&next));
-    }
     let (new, is_edit, stored) = (draft.to_new_post(), draft.edit_of.is_some(), draft.stored_id);
     let author = PostAuthor { user_id: user, app_id: None, self_serve: false };
-    let write = call.write(move |tx| match stored {
+    let write = write_once(call, user, form_id, move |tx| match stored {
         Some(id) => unpublished_posts::publish_instead(tx, user, id, &new),
         None => posts::create(tx, &author, &new),
     });
     match write.await.split_refusal()? {
-        Ok(post) if is_edit => Ok(redirect_to(&format!("/{}/status/{}", visit.person.user.username, post.id))),
-        Ok(post) => Ok(redirect_to(&format!("{next}#p{}", post.id))),
+        Ok(None) => Ok(redirect_to(&next)),
+        Ok(Some(post)) if is_edit => Ok(redirect_to(&format!("/{}/status/{}", visit.person.user.username, post.id))),
+        Ok(Some(post)) => Ok(redirect_to(&format!("{next}#p{}", post.id))),
         Err(refusal) => {
             let problems = PostDraft::problems(&refusal);
             Ok(show_draft(call, visit, draft, problems).await?.status(400))

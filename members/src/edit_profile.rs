@@ -23,8 +23,8 @@ use web::request_context::RequestContext;
 use web::uploads::{IncomingFile, UploadProcessor};
 
 use crate::attachments::attach_file;
-use crate::compose::{claim_form, new_form_id};
 use crate::post_cards::own_picture;
+use crate::submitted_forms::{is_submitted, new_form_id, write_once};
 
 /// What a person has entered.
 #[derive(Clone)]
@@ -100,13 +100,11 @@ pub(crate) fn update(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let (visit, form) = MemberVisit::accept_form(&call).await?;
         let user = visit.person.user.id;
-        if !claim_form(&call, user, &form.text("form")).await? {
-            return Ok(redirect_to_settings());
-        }
         let draft = ProfileDraft::from_form(&form);
         let (new, actor) = (draft.clone(), visit.audit_actor());
-        match call.write(move |tx| new.save(tx, &actor, user)).await.split_refusal()? {
-            Ok(()) => Ok(redirect_to_settings()),
+        let saved = write_once(&call, user, &form.text("form"), move |tx| new.save(tx, &actor, user));
+        match saved.await.split_refusal()? {
+            Ok(_) => Ok(redirect_to_settings()),
             Err(refusal) => {
                 let problem = ProfileDraft::problem(&refusal);
                 render_settings(&call, &visit, draft, Some(problem))
@@ -130,7 +128,8 @@ async fn change_picture(submission: Arc<UploadSubmission>) -> Result<HttpReply, 
     let key = form.text("part").unwrap_or_default();
     let part = ProfilePicture::ALL.into_iter().find(|part| part.key() == key);
     let part = part.ok_or_else(|| Refusal::invalid_value("part", key))?;
-    if !claim_form(call, user, form.text("form").unwrap_or_default()).await? {
+    let form_id = form.text("form").unwrap_or_default();
+    if is_submitted(call, user, form_id).await? {
         return Ok(redirect_to_settings());
     }
     let stored = match (form.text("act"), &form.media) {
@@ -149,7 +148,7 @@ async fn change_picture(submission: Arc<UploadSubmission>) -> Result<HttpReply, 
         }
     };
     let (actor, site) = (visit.audit_actor(), call.site().url);
-    let changed = call.write(move |tx| {
+    let changed = write_once(call, user, form_id, move |tx| {
         let url = match media {
             Some(id) => store::media::find_by_id(tx, id)?.and_then(|media| view::media_url(&media, site)),
             None => None,

@@ -10,9 +10,9 @@ use web::endpoint::HandlerFuture;
 use web::request_context::RequestContext;
 use web::security_headers::allow_scripts;
 
-use crate::compose::new_form_id;
 use crate::page_ranges::{build_pager, cursor_of, range_before};
 use crate::post_cards::{CardViewer, load_post_cards, record_views};
+use crate::submitted_forms::new_form_id;
 
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {

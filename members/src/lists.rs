@@ -21,11 +21,11 @@ use web::endpoint::HandlerFuture;
 use web::error_formats::error_message;
 use web::request_context::RequestContext;
 
-use crate::compose::{claim_form, new_form_id};
 use crate::page_ranges::{PAGE_SIZE, build_pager, cursor_of, cut_page, range_before};
 use crate::people::load_edge_cards;
 use crate::post_cards::{CardViewer, load_post_cards, record_views};
 use crate::profile::find_profile;
+use crate::submitted_forms::{new_form_id, write_once};
 
 /// `GET /lists`.
 pub(crate) fn list(call: RequestContext) -> HandlerFuture {
@@ -201,13 +201,12 @@ pub(crate) fn create(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let (visit, form) = MemberVisit::accept_form(&call).await?;
         let user = visit.person.user.id;
-        if !claim_form(&call, user, &form.text("form")).await? {
-            return Ok(redirect_to(LISTS_PATH));
-        }
         let sent = read_list_form(&form);
         let new = sent.clone();
-        match call.write(move |tx| lists::create(tx, user, &new)).await.split_refusal()? {
-            Ok(list) => Ok(redirect_to(&list_path(list.id))),
+        let created = write_once(&call, user, &form.text("form"), move |tx| lists::create(tx, user, &new));
+        match created.await.split_refusal()? {
+            Ok(None) => Ok(redirect_to(LISTS_PATH)),
+            Ok(Some(list)) => Ok(redirect_to(&list_path(list.id))),
             Err(refusal) => Ok(render_new(&call, &visit, refuse_list_form(sent, &refusal))?.status(400)),
         }
     })
@@ -240,12 +239,9 @@ pub(crate) fn update(call: RequestContext) -> HandlerFuture {
         let (visit, form) = MemberVisit::accept_form(&call).await?;
         let user = visit.person.user.id;
         let (id, viewer) = (path_list_id(&call)?, CardViewer::new(&call, &visit));
-        if !claim_form(&call, user, &form.text("form")).await? {
-            return Ok(redirect_to(&list_path(id)));
-        }
         let sent = read_list_form(&form);
         let new = sent.clone();
-        let changed = call.write(move |tx| {
+        let changed = write_once(&call, user, &form.text("form"), move |tx| {
             find_own_list(tx, viewer, id)?;
             let NewList { name, description, private } = new.clone();
             let changes = ListChanges { name: Some(name), description: Some(description), private: Some(private) };
@@ -276,13 +272,11 @@ pub(crate) fn delete(call: RequestContext) -> HandlerFuture {
         let (visit, form) = MemberVisit::accept_form(&call).await?;
         let user = visit.person.user.id;
         let (id, viewer) = (path_list_id(&call)?, CardViewer::new(&call, &visit));
-        if claim_form(&call, user, &form.text("form")).await? {
-            let deleted = call.write(move |tx| {
-                find_own_list(tx, viewer, id)?;
-                lists::delete(tx, user, id)
-            });
-            deleted.await?;
-        }
+        let deleted = write_once(&call, user, &form.text("form"), move |tx| {
+            find_own_list(tx, viewer, id)?;
+            lists::delete(tx, user, id)
+        });
+        deleted.await?;
         Ok(redirect_to(LISTS_PATH))
     })
 }

@@ -20,8 +20,8 @@ use web::request_context::RequestContext;
 use web::uploads::UploadForm;
 
 use crate::attachments::{attach_file, list_attached};
-use crate::compose::{claim_form, new_form_id};
 use crate::messages::show_conversation;
+use crate::submitted_forms::{is_submitted, new_form_id, write_once};
 
 /// What a person has entered, with the reasons for which it was refused.
 #[derive(Default)]
@@ -93,7 +93,8 @@ async fn send_to_conversation(submission: Arc<UploadSubmission>) -> Result<HttpR
     let user = visit.person.user.id;
     let name = call.path_text("conversation")?.to_owned();
     let path = format!("{MESSAGES_PATH}/{name}");
-    if !claim_form(call, user, form.text("form").unwrap_or_default()).await? {
+    let form_id = form.text("form").unwrap_or_default();
+    if is_submitted(call, user, form_id).await? {
         return Ok(redirect_to(&path));
     }
     let mut draft = MessageDraft::from_form(form);
@@ -104,8 +105,10 @@ async fn send_to_conversation(submission: Arc<UploadSubmission>) -> Result<HttpR
         return Ok(show_conversation(call, visit, user, draft).await?.status(400));
     }
     let (sender, new) = (MessageSender { user_id: user, app_id: None }, draft.to_new_message());
-    match call.write(move |tx| messages::send_to_conversation(tx, &sender, &name, &new)).await.split_refusal()? {
-        Ok(sent) => Ok(redirect_to(&format!("{path}#m{}", sent.id))),
+    let sent = write_once(call, user, form_id, move |tx| messages::send_to_conversation(tx, &sender, &name, &new));
+    match sent.await.split_refusal()? {
+        Ok(None) => Ok(redirect_to(&path)),
+        Ok(Some(sent)) => Ok(redirect_to(&format!("{path}#m{}", sent.id))),
         Err(Refusal::NotFound(_)) => Err(Refusal::RouteNotFound.into()),
         Err(refusal) => {
             let draft = draft.with_problem(&refusal);
@@ -160,7 +163,8 @@ pub(crate) fn send_new(call: RequestContext) -> HandlerFuture {
 async fn send_first_message(submission: Arc<UploadSubmission>) -> Result<HttpReply, PageExit> {
     let UploadSubmission { call, visit, form, .. } = &*submission;
     let user = visit.person.user.id;
-    if !claim_form(call, user, form.text("form").unwrap_or_default()).await? {
+    let form_id = form.text("form").unwrap_or_default();
+    if is_submitted(call, user, form_id).await? {
         return Ok(redirect_to(MESSAGES_PATH));
     }
     let mut draft = MessageDraft::from_form(form);
@@ -174,8 +178,10 @@ async fn send_first_message(submission: Arc<UploadSubmission>) -> Result<HttpRep
         return render_new(call, visit, user, FormField::new(to), draft).await;
     }
     let new = draft.to_new_message();
-    match call.write(move |tx| send_to_recipients(tx, user, &recipients, &new)).await.split_refusal()? {
-        Ok(sent) => Ok(redirect_to(&format!("{MESSAGES_PATH}/{}#m{}", sent.conversation, sent.id))),
+    let sent = write_once(call, user, form_id, move |tx| send_to_recipients(tx, user, &recipients, &new));
+    match sent.await.split_refusal()? {
+        Ok(None) => Ok(redirect_to(MESSAGES_PATH)),
+        Ok(Some(sent)) => Ok(redirect_to(&format!("{MESSAGES_PATH}/{}#m{}", sent.conversation, sent.id))),
         Err(refusal) => render_new(call, visit, user, FormField::new(to), draft.with_problem(&refusal)).await,
     }
 }

@@ -20,11 +20,11 @@ use web::endpoint::HandlerFuture;
 use web::request_context::RequestContext;
 use web::security_headers::allow_scripts;
 
-use crate::compose::new_form_id;
 use crate::message_forms::{MessageDraft, refuse_messages};
 use crate::message_media::{build_message_media, describe_media, load_media_of};
 use crate::page_ranges::{PAGE_SIZE, build_pager, cursor_of, cut_page, range_before};
 use crate::post_cards::{CardViewer, linked_parts, own_picture};
+use crate::submitted_forms::new_form_id;
 
 /// Names in the title of a group.
 const MAX_TITLE_NAMES: usize = 3;

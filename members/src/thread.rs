@@ -13,10 +13,10 @@ use view::ShownPosts;
 use web::endpoint::HandlerFuture;
 use web::request_context::RequestContext;
 
-use crate::compose::new_form_id;
 use crate::page_ranges::{PAGE_SIZE, build_pager, cursor_of, cut_page, range_before};
 use crate::post_cards::{CardViewer, linked_text, load_post_cards, record_views, split_hidden};
 use crate::profile::{is_indexable, load_ordered_cards};
+use crate::submitted_forms::new_form_id;
 
 const MAX_ANCESTORS: usize = 20;
 const MAX_VERSIONS: usize = 6;

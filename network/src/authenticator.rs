@@ -305,12 +305,6 @@ impl Authenticator {
         Ok(request_token.ok_or(Refusal::Unauthenticated(AuthenticationProblem::Token))?.secret)
     }
 
-    /// Records that a form was sent; returns false if it was before, at least within the accepted deviation of
-    /// timestamps.
-    pub fn claim_form(&self, form_digest: [u8; 32]) -> BoxFuture<'_, Result<bool, Error>> {
-        Box::pin(async move { self.nonces.claim_nonce(&self.store, form_digest, wall_time()).await })
-    }
-
     fn verify_signature(
         &self,
         request: &AuthRequest,

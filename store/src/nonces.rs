@@ -1,9 +1,9 @@
-//! OAuth 1.0a nonces: signatures that must not be accepted twice.
+//! What must not be accepted twice: signatures of OAuth 1.0a, and forms.
 //!
-//! With PostgreSQL they are in a table that all nodes share, and durable before the request is answered: a replay must
-//! be refused after a crash or a failover too. With SQLite they are in memory and in a journal file: an
-//! entry is written before its request is answered, without a flush, so that it survives a killed process. While the
-//! disk is full, entries are in memory only.
+//! Forms are in a table. With PostgreSQL, signatures are in it too, which all nodes share, and durable before the request
+//! is answered: a replay must be refused after a crash or a failover too. With SQLite, signatures are in memory and in a
+//! journal file: an entry is written before its request is answered, without a flush, so that it survives a killed
+//! process. While the disk is full, entries are in memory only.
 
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
@@ -21,6 +21,8 @@ const DIGEST_LENGTH: usize = 16;
 const ENTRY_LENGTH: usize = DIGEST_LENGTH + 8;
 /// Bytes of entries that wait for room on the disk; with more, signed requests are refused.
 const MAX_UNWRITTEN: usize = ENTRY_LENGTH << 16;
+
+const FORM_RETENTION_MS: i64 = 24 * 60 * 60 * 1_000;
 
 /// Remembers signatures for as long as their timestamps are accepted.
 pub struct NonceRegistry {
@@ -68,7 +70,17 @@ fn insert(tx: &mut crate::Tx<'_>, digest: &[u8; 32], expires: Time) -> Result<bo
     insert_new!(tx, "nonce", digest = digest, expires_at = expires)
 }
 
-/// Deletes signatures whose timestamps are no longer accepted.
+/// Records that a form is submitted, for a day; returns false if it was before. Part of the transaction that does what
+/// the form asks for, so that a form whose transaction fails can be submitted again.
+pub fn claim_form(tx: &mut crate::Tx<'_>, digest: &[u8; 32], now: Time) -> Result<bool, Fault> {
+    insert(tx, digest, now.plus_ms(FORM_RETENTION_MS))
+}
+
+pub fn is_form_claimed(tx: &mut crate::Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault> {
+    tx.row_exists("SELECT 1 FROM nonce WHERE digest = $1", &[digest.into()])
+}
+
+/// Deletes signatures whose timestamps are no longer accepted, and forms that were submitted more than a day ago.
 pub fn prune(tx: &mut crate::Tx<'_>, now: Time) -> Result<u64, Fault> {
     tx.execute("DELETE FROM nonce WHERE expires_at < $1", &[now.into()])
 }

@@ -11,7 +11,13 @@ use crate::pages::browser::{Browser, hidden};
 const NEW: &str = "/messages/new";
 
 /// Sends the form for a message that a page has, with a file unless it is empty.
-fn send_form(browser: &mut Browser<'_>, page: &str, action: &str, texts: &[(&str, &str)], file: &[u8]) -> TestResponse {
+pub(super) fn send_form(
+    browser: &mut Browser<'_>,
+    page: &str,
+    action: &str,
+    texts: &[(&str, &str)],
+    file: &[u8],
+) -> TestResponse {
     let mut fields = hidden(page, action);
     fields.extend(texts.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())));
     let texts: Vec<(&str, &str)> = fields.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
@@ -130,7 +136,7 @@ fn form_with_a_file_that_is_sent_twice_sends_once() {
     assert_eq!((events["meta"]["result_count"].as_i64(), count_files(&server)), (Some(1), before + 1));
 }
 
-fn count_files(server: &TestServer) -> usize {
+pub(super) fn count_files(server: &TestServer) -> usize {
     files_under(&server.data_dir().join("media")).len()
 }
 

@@ -1,8 +1,9 @@
 //! The forms: what is written once, and what is refused.
 
+use super::message_files::{count_files, send_form};
 use super::signed_in;
 use crate::harness::{TestRequest, TestServer, shared_server};
-use crate::media::multipart;
+use crate::media::{multipart, samples};
 use crate::pages::browser::{hidden, posted};
 
 #[test]
@@ -21,6 +22,38 @@ fn form_that_is_sent_twice_posts_once() {
     let reply = browser.submit(&again, "/compose", &[("text", "Only once, please")]);
     assert_eq!(reply.status, 400, "the same text is refused with a new form");
     assert!(reply.text().contains("Only once, please"));
+}
+
+#[test]
+fn form_that_was_refused_can_be_corrected_and_sent_again() {
+    let (author, mut browser) = signed_in(shared_server(), "corrected");
+    let page = browser.get("/compose");
+    let long = "too long ".repeat(40);
+    assert_eq!(browser.submit(&page, "/compose", &[("text", &long), ("act", "post")]).status, 400);
+    assert_eq!(browser.submit(&page, "/compose", &[("text", "Short enough"), ("act", "post")]).status, 303);
+    let posts = author.get(format!("/2/users/{}/posts", author.id)).assert_status(200);
+    assert_eq!(posts["data"][0]["text"], "Short enough");
+    let page = browser.get("/lists/new");
+    assert_eq!(browser.submit(&page, "/lists/new", &[("name", "")]).status, 400);
+    let created = browser.submit(&page, "/lists/new", &[("name", "Boats")]);
+    assert!(browser.get(created.header("location")).assert_page(200).contains("Boats"));
+}
+
+#[test]
+fn file_of_a_form_is_attached_to_its_post() {
+    let server = TestServer::start(&[]);
+    let (author, mut browser) = signed_in(&server, "filed");
+    let (page, before) = (browser.get("/compose").text(), count_files(&server));
+    let texts = [("text", "Look"), ("description", "A grey square"), ("act", "post")];
+    for _ in 0..2 {
+        let reply = send_form(&mut browser, &page, "/compose", &texts, &samples::png(60, 40));
+        assert_eq!(reply.status, 303, "{}", reply.text());
+    }
+    let path = format!("/2/users/{}/posts?expansions=attachments.media_keys&media.fields=alt_text", author.id);
+    let posts = author.get(path).assert_status(200);
+    assert_eq!((posts["meta"]["result_count"].as_i64(), count_files(&server)), (Some(1), before + 1));
+    assert_eq!(posts["includes"]["media"][0]["alt_text"], "A grey square");
+    assert!(browser.get("/home").assert_page(200).contains("alt=\"A grey square\""));
 }
 
 #[test]
