@@ -46,8 +46,8 @@ const SECRET_NAMES: [&str; 34] = [
     "x_auth_password",
 ];
 
-/// Secret in queries and forms; JSON has error codes of the same name.
-const SECRET_FIELDS: [&str; 4] = ["code", "pin", "otp", "repeated_password"];
+/// Secret in queries and forms, as is any name that ends in `password`; JSON has error codes of the same name.
+const SECRET_FIELDS: [&str; 7] = ["code", "codes_code", "current", "off_code", "otp", "passkey_code", "pin"];
 
 const SECRET_HEADERS: [&str; 4] = ["x-csrf-token", "x-guest-token", "x-api-key", "x-auth-token"];
 
@@ -178,7 +178,7 @@ pub fn mask_form(text: &str) -> Cow<'_, str> {
 
 /// Whether it is the name, in lower case, of a secret field of a query or form.
 pub(super) fn is_secret_name(name: &str) -> bool {
-    SECRET_NAMES.contains(&name) || SECRET_FIELDS.contains(&name)
+    SECRET_NAMES.contains(&name) || SECRET_FIELDS.contains(&name) || name.ends_with("password")
 }
 
 fn is_secret_pair(pair: &str) -> bool {

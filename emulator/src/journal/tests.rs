@@ -102,8 +102,13 @@ const SECRET_MEMBERS: [&str; 12] = [
     "csrf",
 ];
 
-const SECRET_FIELDS: [&str; 10] = [
+const SECRET_FIELDS: [&str; 15] = [
     "code",
+    "off_code",
+    "codes_code",
+    "passkey_code",
+    "email_password",
+    "current",
     "oauth_verifier",
     "oauth_signature",
     "client_secret",
