@@ -206,14 +206,22 @@ pub fn queue(tx: &mut Tx<'_>, actor: &AuditActor, after: i64, limit: i64) -> Res
 /// on.
 pub fn dismiss(tx: &mut Tx<'_>, actor: &AuditActor, id: i64) -> Result<Report, Error> {
     user_roles::require_role(tx, actor, UserRole::Moderator)?;
-    let report = find(tx, id)?.filter(|report| report.closed_at.is_none());
-    let report = report.ok_or_else(|| crate::lookup::not_found("report", &id.to_string()))?;
+    let report = find_open(tx, id)?;
     close(tx, actor, report.subject_kind, report.subject_id, false)?;
     if report.subject_kind == ReportSubjectKind::Post {
         crate::moderation::release_held_post(tx, PostId::new(report.subject_id))?;
     }
     let detail = json!({ "report": id.to_string() });
     audit::append(tx, actor, AuditAction::REPORT_DISMISS, None, &detail)?;
+    Ok(report)
+}
+
+/// Refused if the report is closed, such as by another moderator meanwhile.
+pub fn find_open(tx: &mut Tx<'_>, id: i64) -> Result<Report, Error> {
+    let report = find(tx, id)?.ok_or_else(|| crate::lookup::not_found("report", &id.to_string()))?;
+    if report.closed_at.is_some() {
+        return Err(Refusal::invalid_parameter("report", id, "The report is closed already").into());
+    }
     Ok(report)
 }
 

@@ -129,6 +129,7 @@ pub(crate) fn act(call: RequestContext) -> HandlerFuture {
             let Some(kind) = ordered.kind else {
                 return reports::dismiss(tx, &by, ordered.report).map(drop);
             };
+            reports::find_open(tx, ordered.report)?;
             let context = reports::load_context(tx, &by, ordered.report)?;
             let new = build_action(&context, kind, &ordered, tx.now());
             moderation::act(tx, &site, &by, &new)?;

@@ -67,6 +67,22 @@ fn report_is_read_acted_upon_and_appealed() {
 }
 
 #[test]
+fn report_is_acted_upon_once_however_often_the_form_is_sent() {
+    let server = TestServer::start(&[]);
+    let (subject, mut subject_browser) = member(&server, "subject");
+    let (_, mut reporter) = member(&server, "reporter");
+    let (_, mut moderator) = staff(&server, "moderator");
+    assert_eq!(report(&mut reporter, &format!("user={}", subject.id), "abuse"), 200);
+    let queue = moderator.get("/admin");
+    for (act, status) in [("warn", 303), ("warn", 400), ("dismiss", 400)] {
+        let fields = [("act", act), ("reason", "Rule 2"), ("days", "1")];
+        let reply = moderator.submit(&queue, "/admin/reports", &fields);
+        assert_eq!((reply.status, reply.text().contains("closed already")), (status, status == 400), "{act}");
+    }
+    assert_eq!(subject_browser.get("/notifications").text().matches("Reason: Rule 2").count(), 1);
+}
+
+#[test]
 fn flood_of_reports_is_bounded() {
     let server = TestServer::start(&[]);
     let (author, mut reporter) = (server.new_user("author"), member(&server, "reporter").1);
