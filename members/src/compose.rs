@@ -47,6 +47,8 @@ struct PostDraft {
     community: Option<i64>,
     /// Whether the followers are shown a post to a community too.
     is_shared: bool,
+    /// Whether the person has written it in the form, so that it must not be lost.
+    is_submitted: bool,
 }
 
 /// Why a draft was refused, by the part of the form.
@@ -185,7 +187,7 @@ async fn show_draft(
     let (viewer, asked, user) = (CardViewer::new(call, visit), draft.clone(), visit.person.user.id);
     let read = call.read(move |tx| {
         let target = match load_target(tx, viewer, &asked) {
-            Err(Error::Refused(_)) if asked.stored_id.is_some() => None,
+            Err(Error::Refused(_)) if asked.stored_id.is_some() || asked.is_submitted => None,
             loaded => Some(loaded?),
         };
         let community = asked.community.map(|id| load_community_target(tx, id, asked.is_shared)).transpose()?;
@@ -194,7 +196,8 @@ async fn show_draft(
     let (target, community, attached) = read.await?;
     let mut frame = visit.page_frame(call);
     if target.is_none() {
-        let text = "The post that this one replies to or quotes is not available any more, so it stands alone now.";
+        let text =
+            "The post that this one replies to, quotes or edits is not available any more, so it stands alone now.";
         frame.notices.push(Notice::info(text));
     }
     let page = WritePostPage {
@@ -271,6 +274,7 @@ impl PostDraft {
             publish_at: post.scheduled_at.map(|at| zone.format_local(at)).unwrap_or_default(),
             community: post.community_id,
             is_shared: post.shared,
+            is_submitted: false,
         }
     }
 
@@ -292,6 +296,7 @@ impl PostDraft {
             publish_at: get("publish_at").to_owned(),
             community: Id::<()>::parse(get("community")).map(Id::get),
             is_shared: form.text("share").is_some(),
+            is_submitted: true,
         }
     }
 

@@ -135,6 +135,23 @@ fn reply_appears_in_the_thread() {
 }
 
 #[test]
+fn text_is_kept_when_the_post_that_it_replies_to_is_gone() {
+    let server = shared_server();
+    let asked = server.new_user("withdrew");
+    let post = asked.publish_text("Who comes along?");
+    let (_, mut browser) = signed_in(server, "late");
+    let page = browser.get(format!("/compose?in_reply_to={post}"));
+    asked.delete(format!("/2/tweets/{post}")).assert_status(200);
+    let reply = browser.submit(&page, "/compose", &[("text", "I will be there"), ("act", "post")]);
+    let text = reply.text();
+    assert!(reply.status == 400 && text.contains("I will be there") && text.contains("stands alone now"), "{text}");
+    let again = browser.submit(&reply, "/compose", &[("text", "I will be there"), ("act", "post")]);
+    assert_eq!(again.status, 303, "{}", again.text());
+    assert!(browser.get("/home").assert_page(200).contains("I will be there"));
+    assert_eq!(browser.get(format!("/compose?in_reply_to={post}")).status, 404);
+}
+
+#[test]
 fn network_serves_the_pages_of_members() {
     let network = TestServer::start_network(&[]);
     let (author, mut browser) = signed_in(&network, "settler");
