@@ -158,7 +158,7 @@ pub fn run_sender(store: Arc<Store>, mailer: Arc<dyn Mailer>) -> BoxFuture<'stat
     })
 }
 
-/// Sends all emails due at a time, once.
+/// Sends the emails due at a time, once; at most 20.
 pub fn send_due_emails<'a>(
     store: &'a Store,
     mailer: &'a Arc<dyn Mailer>,
@@ -167,9 +167,11 @@ pub fn send_due_emails<'a>(
     Box::pin(async move {
         let mut result = EmailBatchResult::default();
         let due = store.read(move |tx| Ok(emails::list_due(tx, now, BATCH_SIZE)?)).await?;
+        // A batch may take longer than a lease.
+        let current_time = || now.max(store.context().clock.now());
         for stored in due {
             let claim = {
-                let stored = stored.clone();
+                let (stored, now) = (stored.clone(), current_time());
                 move |tx: &mut Tx<'_>| Ok(claim_email(tx, &stored, now)?)
             };
             match store.write(claim).await? {
@@ -181,7 +183,9 @@ pub fn send_due_emails<'a>(
                 EmailClaim::Claimed => {}
             }
             let (id, tries) = (stored.id, stored.tries);
-            let problem = match send_claimed_email(mailer, stored).await {
+            let sent = send_claimed_email(mailer, stored).await;
+            let now = current_time();
+            let problem = match sent {
                 Ok(()) => {
                     let record = move |tx: &mut Tx<'_>| Ok(emails::mark_sent(tx, id, now)?);
                     store.write(record).await?;

@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use base::Clock;
 use base::{Error, Fault, Refusal, Secret};
 use network::emails::{self, EmailMessage, EmailSendError, EmailSite, Mailer};
 use parking_lot::Mutex;
@@ -11,7 +12,7 @@ pub(crate) fn site() -> EmailSite {
     EmailSite::new("Locum", "https://locum.example/").unwrap()
 }
 
-/// What the newest letter says, and the secret of the link in it.
+/// What the newest email says, and the secret of the link in it.
 pub(crate) async fn newest(world: &World) -> (String, Option<Secret>) {
     let list = |tx: &mut Tx<'_>| Ok(emails::list(tx, None, 1)?);
     let email = world.store.read(list).await.unwrap().remove(0);
@@ -27,15 +28,15 @@ pub(crate) async fn count(world: &World) -> usize {
 }
 
 #[derive(Default)]
-struct Postman {
+struct RecordingMailer {
     sent: Mutex<Vec<String>>,
-    strikes: bool,
+    fails: bool,
 }
 
-impl Mailer for Postman {
+impl Mailer for RecordingMailer {
     fn send(&self, email: &EmailMessage) -> Result<(), EmailSendError> {
-        if self.strikes {
-            return Err(Fault::new("on strike").into());
+        if self.fails {
+            return Err(Fault::new("out of order").into());
         }
         if email.to.starts_with("nobody@") {
             return Err(EmailSendError { fault: Fault::new("nobody of that name"), is_permanent: true });
@@ -45,13 +46,13 @@ impl Mailer for Postman {
     }
 }
 
-fn postman(strikes: bool) -> (Arc<Postman>, Arc<dyn Mailer>) {
-    let postman = Arc::new(Postman { strikes, ..Postman::default() });
-    let mailer: Arc<dyn Mailer> = postman.clone();
-    (postman, mailer)
+fn recording_mailer(fails: bool) -> (Arc<RecordingMailer>, Arc<dyn Mailer>) {
+    let recorder = Arc::new(RecordingMailer { fails, ..RecordingMailer::default() });
+    let mailer: Arc<dyn Mailer> = recorder.clone();
+    (recorder, mailer)
 }
 
-fn letter() -> EmailMessage {
+fn email() -> EmailMessage {
     EmailMessage {
         to: "ada@example.org".to_owned(),
         subject: "Hello\r\nBcc: eve@example.org".to_owned(),
@@ -63,19 +64,19 @@ fn letter() -> EmailMessage {
 #[test]
 fn email_is_retried_until_it_is_sent() {
     on_each_engine(async |world| {
-        let queue = |tx: &mut Tx<'_>| -> Result<(), Error> { Ok(emails::enqueue(tx, &letter())?) };
+        let queue = |tx: &mut Tx<'_>| -> Result<(), Error> { Ok(emails::enqueue(tx, &email())?) };
         let undone = move |tx: &mut Tx<'_>| -> Result<(), Error> {
             queue(tx)?;
             Err(Refusal::RateLimited.into())
         };
         world.refused(undone).await;
-        assert_eq!(count(&world).await, 0, "no letter of what did not happen");
+        assert_eq!(count(&world).await, 0, "no email about what did not happen");
         world.write(queue).await;
         world.write(queue).await;
 
         let mut now = world.clock.now().plus_ms(1000);
-        let (strikes, (postman, mailer)) = (postman(true).1, postman(false));
-        let round = emails::send_due_emails(&world.store, &strikes, now).await.unwrap();
+        let (failing, (recorder, mailer)) = (recording_mailer(true).1, recording_mailer(false));
+        let round = emails::send_due_emails(&world.store, &failing, now).await.unwrap();
         assert_eq!((round.sent, round.deferred), (0, 2));
         let round = emails::send_due_emails(&world.store, &mailer, now).await.unwrap();
         assert_eq!(round, emails::EmailBatchResult::default(), "not again at once");
@@ -84,7 +85,7 @@ fn email_is_retried_until_it_is_sent() {
             (emails::send_due_emails(&world.store, &mailer, now), emails::send_due_emails(&world.store, &mailer, now));
         let (one, other) = tokio::join!(both.0, both.1);
         assert_eq!(one.unwrap().sent + other.unwrap().sent, 2, "each by one sender");
-        assert_eq!(*postman.sent.lock(), ["ada@example.org the text"; 2]);
+        assert_eq!(*recorder.sent.lock(), ["ada@example.org the text"; 2]);
         let list = |tx: &mut Tx<'_>| Ok(emails::list(tx, None, 1)?);
         let stored = world.store.read(list).await.unwrap().remove(0);
         assert!(stored.text.is_none() && stored.sent_at.is_some(), "its text is forgotten");
@@ -92,15 +93,41 @@ fn email_is_retried_until_it_is_sent() {
     });
 }
 
+/// Takes six minutes for each email, and fails.
+struct SlowMailer(Clock);
+
+impl Mailer for SlowMailer {
+    fn send(&self, _: &EmailMessage) -> Result<(), EmailSendError> {
+        self.0.set(self.0.now().plus_ms(360_000));
+        Err(Fault::new("out of order").into())
+    }
+}
+
+#[test]
+fn retries_are_timed_from_each_attempt_of_a_slow_batch() {
+    on_each_engine(async |world| {
+        for _ in 0..2 {
+            world.write(|tx| Ok(emails::enqueue(tx, &email())?)).await;
+        }
+        let start = world.clock.now();
+        let mailer: Arc<dyn Mailer> = Arc::new(SlowMailer(world.clock.clone()));
+        assert_eq!(emails::send_due_emails(&world.store, &mailer, start).await.unwrap().deferred, 2);
+        let listed = world.store.read(|tx: &mut Tx<'_>| Ok(emails::list(tx, None, 9)?)).await.unwrap();
+        let mut due: Vec<i64> = listed.iter().map(|stored| stored.due_at.unwrap().ms() - start.ms()).collect();
+        due.sort_unstable();
+        assert_eq!(due, [370_000, 730_000]);
+    });
+}
+
 #[test]
 fn undeliverable_email_is_abandoned() {
     on_each_engine(async |world| {
-        world.write(|tx| Ok(emails::enqueue(tx, &letter())?)).await;
+        world.write(|tx| Ok(emails::enqueue(tx, &email())?)).await;
         let mut now = world.clock.now().plus_ms(1000);
-        let (strikes, mailer) = (postman(true).1, postman(false).1);
+        let (failing, mailer) = (recording_mailer(true).1, recording_mailer(false).1);
         let mut given_up = 0;
         for _ in 0..9 {
-            let round = emails::send_due_emails(&world.store, &strikes, now).await.unwrap();
+            let round = emails::send_due_emails(&world.store, &failing, now).await.unwrap();
             assert_eq!(round.deferred + round.abandoned, 1);
             given_up += round.abandoned;
             now = now.plus_ms(7_200_000);
@@ -114,14 +141,14 @@ fn undeliverable_email_is_abandoned() {
 #[test]
 fn permanently_refused_or_expired_email_is_not_retried() {
     on_each_engine(async |world| {
-        let misled = EmailMessage { to: "nobody@example.org".to_owned(), ..letter() };
+        let misled = EmailMessage { to: "nobody@example.org".to_owned(), ..email() };
         world.write(move |tx| Ok(emails::enqueue(tx, &misled)?)).await;
         let until = world.clock.now().plus_ms(60_000);
-        let linked = EmailMessage { expires_at: Some(until), ..letter() };
+        let linked = EmailMessage { expires_at: Some(until), ..email() };
         let queue = move |tx: &mut Tx<'_>| -> Result<(), Error> { Ok(emails::enqueue(tx, &linked)?) };
         world.write(queue.clone()).await;
         let now = base::clock::wall_time().plus_ms(1000);
-        let (_, mailer) = postman(false);
+        let (_, mailer) = recording_mailer(false);
         let round = emails::send_due_emails(&world.store, &mailer, now).await.unwrap();
         assert_eq!((round.sent, round.abandoned, round.expired), (1, 1, 0));
         world.write(queue).await;
