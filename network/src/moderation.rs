@@ -111,13 +111,15 @@ pub fn act(
     new: &NewModerationAction,
 ) -> Result<ModerationAction, Error> {
     validate(tx, new)?;
-    let (user, post) = load_target(tx, new.target)?;
+    let (user, _) = load_target(tx, new.target)?;
     user_roles::require_authority(tx, actor, needed_role(new.kind), user.id)?;
     users::lock(tx, user.id)?;
+    // The account may have changed, or edited or deleted the post, until it was locked.
+    let (user, post) = load_target(tx, new.target)?;
     require_not_in_force(tx, new.kind, &user, post.as_ref())?;
-    let content = match (new.kind, &post) {
-        (ModerationKind::Remove, Some(post)) => effects::post_content(tx, post)?,
-        _ => String::new(),
+    let content = match &post {
+        Some(post) => effects::describe_before(tx, new.kind, post)?,
+        None => String::new(),
     };
     let action = ModerationAction {
         id: tx.next_id::<()>().get(),

@@ -6,7 +6,7 @@ mod replies;
 use base::id::first_snowflake_at;
 use base::refusal::ResourceRef;
 use base::text::{MAX_POST_WEIGHT, weigh_text};
-use base::{AppId, Error, Fault, MediaId, PostId, Refusal, UserId, sorted_distinct};
+use base::{AppId, Error, Fault, MediaId, PostId, Refusal, Time, UserId, sorted_distinct};
 use serde_json::{Map, Value};
 use store::communities::Community;
 use store::posts::{self, NewPostDetails, Post, PostState};
@@ -357,6 +357,8 @@ fn list_mentioned_users(composed: &ComposedText, new: &NewPost, targets: &PostTa
 
 /// Deletes all versions of a post.
 pub fn delete(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<(), Error> {
+    // An edit at the same time would leave its version.
+    store::users::lock(tx, user)?;
     let post = posts::find_by_id(tx, id)?.filter(|post| matches!(post.state, PostState::Live | PostState::Superseded));
     let post = post.ok_or_else(|| Refusal::NotFound(ResourceRef::new("tweet", "id", id)))?;
     if post.author_id != user {
@@ -367,7 +369,8 @@ pub fn delete(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<(), Error> {
         _ => None,
     };
     let newest = newest.unwrap_or(post);
-    let deleted = delete_with_media(tx, &newest)?;
+    let expires_at = tx.now();
+    let deleted = delete_with_media(tx, &newest, expires_at)?;
     if deleted.is_empty() {
         return Err(Refusal::NotFound(ResourceRef::new("tweet", "id", id)).into());
     }
@@ -376,13 +379,15 @@ pub fn delete(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<(), Error> {
 
 /// Deletes all versions of a live post of an account that is erased.
 pub(crate) fn erase(tx: &mut Tx<'_>, post: &Post) -> Result<(), Fault> {
-    let deleted = delete_with_media(tx, post)?;
+    let expires_at = tx.now();
+    let deleted = delete_with_media(tx, post, expires_at)?;
     record_deletions(tx, &deleted)
 }
 
-/// Deletes all versions of a live post for a moderator. Clients that keep copies are told that it may come back.
-pub(crate) fn remove(tx: &mut Tx<'_>, post: &Post) -> Result<(), Error> {
-    let deleted = delete_with_media(tx, post)?;
+/// Deletes all versions of a live post for a moderator. Clients that keep copies are told that it may come back. Its
+/// files are kept until `expires_at`, and are served to nobody meanwhile.
+pub(crate) fn remove(tx: &mut Tx<'_>, post: &Post, expires_at: Time) -> Result<(), Error> {
+    let deleted = delete_with_media(tx, post, expires_at)?;
     if deleted.is_empty() {
         return Err(Refusal::NotFound(ResourceRef::new("tweet", "id", post.id)).into());
     }
@@ -397,12 +402,12 @@ pub(crate) fn remove(tx: &mut Tx<'_>, post: &Post) -> Result<(), Error> {
 /// The body of the log entry about a post that a moderator removed.
 const REMOVAL_BODY: &str = r#"{"removed":true}"#;
 
-fn delete_with_media(tx: &mut Tx<'_>, newest: &Post) -> Result<Vec<(PostId, UserId)>, Fault> {
+/// Its files, unless something else uses them, are deleted at `expires_at`.
+fn delete_with_media(tx: &mut Tx<'_>, newest: &Post, expires_at: Time) -> Result<Vec<(PostId, UserId)>, Fault> {
     let attached_media = media::list_attached_media(tx, newest)?;
     let deleted = posts::delete(tx, newest)?;
-    let now = tx.now();
     if !deleted.is_empty() {
-        store::media::remove_post_uses(tx, &attached_media, now)?;
+        store::media::remove_post_uses(tx, &attached_media, expires_at)?;
     }
     Ok(deleted)
 }

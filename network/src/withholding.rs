@@ -48,6 +48,7 @@ pub fn withhold_post(tx: &mut Tx<'_>, id: PostId, countries: &[String], copyrigh
 /// Sets the countries in which an account is withheld; an empty list removes the notice.
 pub fn withhold_user(tx: &mut Tx<'_>, id: UserId, countries: &[String]) -> Result<User, Error> {
     let countries = validate_countries(countries)?;
+    store::users::lock(tx, id)?;
     let mut user = crate::users::find(tx, id)?;
     user.withheld = if countries.is_empty() {
         String::new()

@@ -193,10 +193,14 @@ pub fn remove_draft_uses(tx: &mut Tx<'_>, ids: &[MediaId], expires_at: Time) -> 
     ids.iter().try_for_each(|id| tx.execute_later(sql, &[expires_at.into(), (*id).into()]))
 }
 
-/// Whether only messages use it, so that only their readers may see it.
-pub fn is_message_only(tx: &mut Tx<'_>, id: MediaId) -> Result<bool, Fault> {
-    let sql = "SELECT 1 FROM media WHERE id = $1 AND uses = 0 AND message_uses > 0";
-    tx.row_exists(sql, &[id.into()])
+const MAX_UNUSED_MS: i64 = 48 * 3600 * 1000;
+
+/// Whether only messages use it, so that only their readers may see it, or it is kept of a removed post, which nobody may
+/// see. An upload that nothing uses yet is public: it expires sooner than [`MAX_UNUSED_MS`] after its creation.
+pub fn is_private(tx: &mut Tx<'_>, id: MediaId) -> Result<bool, Fault> {
+    let sql = "SELECT 1 FROM media WHERE id = $1 AND uses = 0 AND (message_uses > 0 OR draft_uses = 0 \
+               AND expires_at > created_at + $2)";
+    tx.row_exists(sql, &[id.into(), MAX_UNUSED_MS.into()])
 }
 
 /// Records the users tagged in a post's media.

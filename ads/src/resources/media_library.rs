@@ -236,7 +236,7 @@ fn is_usable(ctx: &mut AccountContext<'_, '_>, medium: &Media) -> Result<bool, E
     let alive = medium.expires_at.is_none_or(|end| end > ctx.now());
     let usable = medium.owner_id == full || media::is_shared(ctx.tx, medium.id, full)?;
     // Media attached only to messages are private to their participants.
-    Ok(alive && usable && !media::is_message_only(ctx.tx, medium.id)?)
+    Ok(alive && usable && !media::is_private(ctx.tx, medium.id)?)
 }
 
 fn add_to_library(ctx: &mut AccountContext<'_, '_>, medium: &Media) -> Result<AdsRecord, Error> {

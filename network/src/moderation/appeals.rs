@@ -94,10 +94,13 @@ pub fn decide_appeal(
     }
     let detail = json!({ "action": id.to_string(), "accepted": accept });
     audit::append(tx, actor, AuditAction::MODERATION_DECIDE, None, &detail)?;
-    if accept && action.lifted_at.is_none() {
-        lift(tx, site, actor, id)?;
-        return Ok(());
-    }
-    let text = "Your appeal was read, and the decision stands.";
+    let text = match (accept, action.lifted_at) {
+        (true, None) => {
+            lift(tx, site, actor, id)?;
+            return Ok(());
+        }
+        (true, Some(_)) => "Your appeal was accepted. The decision had ended already.",
+        (false, _) => "Your appeal was read, and the decision stands.",
+    };
     Ok(notifications::notify_user(tx, action.user_id, text, notices::DECISIONS_PATH)?)
 }

@@ -7,11 +7,25 @@ use store::posts::{self, Post};
 use store::users::{User, UserState};
 use store::{Tx, event_log};
 
+use super::appeals::APPEAL_PERIOD_MS;
 use crate::audit::AuditActor;
 use crate::media;
 
-/// What [`restore_post`] needs of a post that is about to be removed.
-pub(super) fn post_content(tx: &mut Tx<'_>, post: &Post) -> Result<String, Fault> {
+/// How long an appeal on the last day may take to be decided.
+const APPEAL_DECISION_MS: i64 = 30 * 24 * 3600 * 1000;
+/// Of a labelled post whose author had marked its media as sensitive.
+const ALREADY_SENSITIVE: &str = r#"{"possibly_sensitive":true}"#;
+
+/// What [`undo_on_post`] needs of a post before the action.
+pub(super) fn describe_before(tx: &mut Tx<'_>, kind: ModerationKind, post: &Post) -> Result<String, Fault> {
+    match kind {
+        ModerationKind::Remove => post_content(tx, post),
+        ModerationKind::Label if post.possibly_sensitive => Ok(ALREADY_SENSITIVE.to_owned()),
+        _ => Ok(String::new()),
+    }
+}
+
+fn post_content(tx: &mut Tx<'_>, post: &Post) -> Result<String, Fault> {
     let mentioned = posts::list_mentioned_users(tx, post.id)?;
     let content = json!({
         "text": post.text,
@@ -27,7 +41,10 @@ pub(super) fn post_content(tx: &mut Tx<'_>, post: &Post) -> Result<String, Fault
 
 pub(super) fn apply_to_post(tx: &mut Tx<'_>, kind: ModerationKind, post: &Post) -> Result<(), Error> {
     match kind {
-        ModerationKind::Remove => crate::posts::remove(tx, post),
+        ModerationKind::Remove => {
+            let expires_at = tx.now().plus_ms(APPEAL_PERIOD_MS + APPEAL_DECISION_MS);
+            crate::posts::remove(tx, post, expires_at)
+        }
         ModerationKind::Label => Ok(moderation::set_post_sensitive(tx, root_of(post), true)?),
         ModerationKind::Limit => Ok(set_post_limited(tx, post, true)?),
         _ => Ok(()),
@@ -40,6 +57,7 @@ pub(super) fn undo_on_post(tx: &mut Tx<'_>, action: &ModerationAction, id: PostI
     };
     match action.kind {
         ModerationKind::Remove => Ok(restore_post(tx, post, &action.content)?),
+        ModerationKind::Label if action.content == ALREADY_SENSITIVE => Ok(()),
         ModerationKind::Label => Ok(moderation::set_post_sensitive(tx, root_of(&post), false)?),
         ModerationKind::Limit => Ok(set_post_limited(tx, &post, false)?),
         _ => Ok(()),

@@ -16,7 +16,7 @@ pub(crate) fn serve_file(call: RequestContext) -> HandlerFuture {
         let id = id.ok_or_else(missing)?;
         // Media of direct messages are served by `download_media`, to participants only.
         let found = call.read(move |tx| {
-            let private = store::media::is_message_only(tx, id)?;
+            let private = store::media::is_private(tx, id)?;
             Ok(store::media::find_by_id(tx, id)?.filter(|_| !private))
         });
         let found = found.await?;

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{actions_about, found, moderate, person, word};
+use super::{actions_about, found, moderate, moderate_on, person, word};
 use crate::activity::Stage;
-use crate::harness::{StreamClient, TestRequest, WebhookReceiver, shared_server, wait_until};
+use crate::harness::{StreamClient, TestRequest, TestServer, WebhookReceiver, shared_server, wait_until};
+use crate::media::{at_once, samples};
 use crate::webhooks::hook;
 
 fn refused(args: &[&str], words: &str) {
@@ -56,6 +57,25 @@ fn removed_post_is_gone_everywhere_and_comes_back_when_the_action_is_lifted() {
 }
 
 #[test]
+fn files_of_a_removed_post_are_served_to_nobody_and_come_back_with_it() {
+    let server = TestServer::start(&[]);
+    let author = server.new_user("author");
+    let media = at_once(&author, "tweet_image", &samples::png(8, 8)).assert_status(200)["data"]["id"].clone();
+    let created = author.create_post(&json!({ "text": "look", "media": { "media_ids": [media] } })).assert_status(201);
+    let post = created["data"]["id"].as_str().unwrap();
+    let path = format!("/2/posts/{post}?expansions=attachments.media_keys&media.fields=url");
+    let url = author.get(path.as_str()).assert_status(200)["includes"]["media"][0]["url"].clone();
+    let file = format!("/media/{}", url.as_str().unwrap().split("/media/").nth(1).unwrap());
+    assert_eq!(server.send(TestRequest::get(file.as_str())).status, 200);
+    let action = moderate_on(&server, &["remove", post]);
+    server.run_cli(&["clock", "advance", "90m"]).assert_success();
+    assert_eq!(server.send(TestRequest::get(file.as_str())).status, 404);
+    moderate_on(&server, &["lift", action["id"].as_str().unwrap()]);
+    assert_eq!(server.send(TestRequest::get(file.as_str())).status, 200);
+    assert_eq!(author.get(path).assert_status(200)["includes"]["media"][0]["url"], url);
+}
+
+#[test]
 fn removal_is_told_to_webhooks_and_compliance_streams() {
     let stage = Stage::new();
     let app = shared_server().new_app("enterprise");
@@ -98,6 +118,19 @@ fn labelled_post_is_sensitive_in_lookups() {
     refused(&["label", &post], "already in force");
     moderate(&["lift", action["id"].as_str().unwrap()]);
     assert_eq!(author.fetch_post(&post, "possibly_sensitive")["possibly_sensitive"], false);
+}
+
+#[test]
+fn warning_of_the_author_stays_when_a_label_is_lifted() {
+    let author = person("author");
+    let media = at_once(&author, "tweet_image", &samples::png(8, 9)).assert_status(200)["data"]["id"].clone();
+    let warning = json!({ "id": media, "metadata": { "sensitive_media_warning": { "graphic_violence": true } } });
+    author.post("/2/media/metadata", &warning).assert_status(200);
+    let created = author.create_post(&json!({ "text": "look", "media": { "media_ids": [media] } })).assert_status(201);
+    let post = created["data"]["id"].as_str().unwrap();
+    let action = moderate(&["label", post]);
+    moderate(&["lift", action["id"].as_str().unwrap()]);
+    assert_eq!(author.fetch_post(post, "possibly_sensitive")["possibly_sensitive"], true);
 }
 
 #[test]

@@ -83,6 +83,22 @@ fn report_is_acted_upon_once_however_often_the_form_is_sent() {
 }
 
 #[test]
+fn accepted_appeal_against_an_action_that_has_ended_is_answered_as_accepted() {
+    let server = TestServer::start(&[]);
+    let (subject, mut subject_browser) = member(&server, "subject");
+    let (_, mut moderator) = staff(&server, "moderator");
+    moderate_on(&server, &["silence", &subject.username, "--for", "1d", "--reason", "Rule 3"]);
+    let decisions = subject_browser.get("/settings/moderation");
+    assert_eq!(subject_browser.submit(&decisions, "/settings/moderation", &[("text", "It was not me")]).status, 303);
+    server.run_cli(&["clock", "advance", "25h"]).assert_success();
+    let fields = [("decision", "accept"), ("answer", "You are right")];
+    let queue = moderator.get("/admin");
+    assert_eq!(moderator.submit(&queue, "/admin/appeals", &fields).status, 303);
+    let told = subject_browser.get("/notifications").text();
+    assert!(told.contains("Your appeal was accepted") && !told.contains("the decision stands"), "{told}");
+}
+
+#[test]
 fn flood_of_reports_is_bounded() {
     let server = TestServer::start(&[]);
     let (author, mut reporter) = (server.new_user("author"), member(&server, "reporter").1);
