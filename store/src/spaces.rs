@@ -82,6 +82,12 @@ pub fn list_active_by_creators(tx: &mut Tx<'_>, creators: &[UserId]) -> Result<V
     tx.query_by_ids(sql, creators, &[])
 }
 
+/// Those of an account that are still open or have a title. No index leads to ended ones.
+pub fn list_unerased(tx: &mut Tx<'_>, creator: UserId, limit: i64) -> Result<Vec<Space>, Fault> {
+    let sql = select!(Space, "WHERE creator_id = $1 AND (state < 2 OR title <> '') LIMIT $2");
+    tx.query_rows(sql, &[creator.into(), limit.into()])
+}
+
 /// Newest first, with an id below `before`.
 pub fn list(tx: &mut Tx<'_>, before: i64, limit: i64) -> Result<Vec<Space>, Fault> {
     let sql = select!(Space, "WHERE id < $1 ORDER BY id DESC LIMIT $2");
@@ -100,6 +106,10 @@ pub fn insert(tx: &mut Tx<'_>, space: &Space) -> Result<(), Fault> {
 /// Stores the state with its times; not the counters.
 pub fn update(tx: &mut Tx<'_>, space: &Space) -> Result<(), Fault> {
     update!(tx, "space", space: [state, updated_at, started_at, ended_at], id = space.id)
+}
+
+pub fn erase_title(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
+    tx.execute_later("UPDATE space SET title = '' WHERE id = $1", &[id.into()])
 }
 
 /// Returns false if the post is already shared in the space.

@@ -4,6 +4,7 @@ use base::{AppId, Error, Fault, PostId, UserId};
 use store::account_deletions::{self, AccountDeletion};
 use store::event_log;
 use store::posts::{PageRange, Post};
+use store::spaces::{self, SpaceState};
 use store::{Tx, apps, bookmarks, communities, follows, likes, lists, messages, notes, posts, users};
 
 use crate::follows::remove_follow;
@@ -30,6 +31,7 @@ const STEPS: &[EraseStep] = &[
     |tx, user| Ok(usize::try_from(account_deletions::delete_rows(tx, user, ROWS_PER_PART)?).unwrap_or(usize::MAX)),
     |tx, user| Ok(account_deletions::delete_remaining_rows(tx, user).map(|()| 0)?),
     |tx, user| Ok(crate::unpublished_posts::delete_some(tx, user, ROWS_PER_PART)?),
+    erase_spaces,
 ];
 
 /// How long an erasure waits that failed, so that it does not hold up those behind it.
@@ -128,6 +130,20 @@ fn erase_lists(tx: &mut Tx<'_>, user: UserId) -> Result<usize, Error> {
         lists::lock(tx, list.id)?;
         lists::delete(tx, list)?;
         event_log::append(tx, "list.delete", user.get(), list.id, "")?;
+    }
+    Ok(found.len())
+}
+
+/// What others did in them stays.
+fn erase_spaces(tx: &mut Tx<'_>, user: UserId) -> Result<usize, Error> {
+    let found = spaces::list_unerased(tx, user, ROWS_PER_PART)?;
+    for space in &found {
+        match space.state {
+            SpaceState::Scheduled => drop(crate::spaces::cancel(tx, space.id)?),
+            SpaceState::Live => drop(crate::spaces::close(tx, space.id)?),
+            SpaceState::Ended | SpaceState::Canceled => {}
+        }
+        spaces::erase_title(tx, space.id)?;
     }
     Ok(found.len())
 }

@@ -96,6 +96,8 @@ fn data_is_erased_when_the_time_to_restore_is_over() {
     let (own, theirs) = connect(&user, &other);
     let community = running.run_cli(&["community", "create", "Net menders", "--owner", &other.id]).json();
     keep_secrets(&mut browser, community["id"].as_str().unwrap());
+    running.run_cli(&["space", "create", &user.id, "--title", "Evening talk"]).assert_success();
+    running.run_cli(&["space", "create", &user.id, "--title", "Morning talk", "--start", "2h"]).assert_success();
     delete_own_account(&mut browser);
     let moved = running.run_cli(&["clock", "advance", "29d"]).assert_success().json();
     assert!(moved["report"]["jobs"]["account_deletions"].is_null(), "{moved}");
@@ -134,6 +136,10 @@ fn data_is_erased_when_the_time_to_restore_is_over() {
     }
     let posts = format!("SELECT COUNT(*) FROM post WHERE author_id = {id} AND (state <> 2 OR text <> '')");
     assert_eq!(count_rows(&server, &posts), 0);
+    let spaces = format!("SELECT COUNT(*) FROM space WHERE creator_id = {id} AND (title <> '' OR state < 2)");
+    assert_eq!(count_rows(&server, &spaces), 0);
+    let words = "SELECT COUNT(*) FROM space_word WHERE space_id IN (SELECT id FROM space WHERE creator_id =";
+    assert_eq!(count_rows(&server, &format!("{words} {id})")), 0);
     let account = format!("SELECT COUNT(*) FROM users WHERE id = {id} AND password_hash = '' AND email = ''");
     assert_eq!(count_rows(&server, &account), 1);
     // The other one keeps the message.
