@@ -103,10 +103,11 @@ pub fn list_unfetched_links(
     failed_before: Time,
 ) -> Result<Vec<String>, Fault> {
     let mut found = posts::find_by_ids(tx, ids)?;
-    found.retain(|post| post.state == PostState::Live && !post.nullcast && !normalized_links(post).is_empty());
+    let is_open = |post: &Post| !post.nullcast && !post.members_only && !post.followers_only;
+    found.retain(|post| post.state == PostState::Live && is_open(post) && !normalized_links(post).is_empty());
     let authors: Vec<_> = found.iter().map(|post| post.author_id).collect();
     let authors = users::find_by_ids(tx, &authors)?;
-    let is_public = |post: &Post| authors.iter().any(|author| author.id == post.author_id && !author.protected);
+    let is_public = |post: &Post| authors.iter().any(|author| author.id == post.author_id && author.is_public());
     let links = found.iter().filter(|post| is_public(post)).flat_map(normalized_links);
     let links: BTreeSet<String> = links.filter(|url| url.chars().count() <= MAX_URL).collect();
     let digests: Vec<i64> = links.iter().map(|url| digest_url(url)).collect();

@@ -77,6 +77,10 @@ fn page_behind_a_new_link_is_described_by_itself() {
     author.publish_text(&format!("One {described}"));
     let hidden = server.new_user_with("hidden", &["--protected"]);
     hidden.publish_text(&format!("Secret {}", pages.url("/secret")));
+    let create = ["community", "create", "Behind doors", "--owner", &author.id, "--access", "Closed"];
+    let community = server.run_cli(&create).json()["id"].clone();
+    let text = format!("For members {}", pages.url("/secret"));
+    author.create_post(&json!({ "text": text, "community_id": community })).assert_status(201);
     let post = author.publish_text(&format!("Two {}#part", pages.url("/moved")));
     let page = wait_for_link(&server, &pages.url("/moved"));
     assert_eq!(page["status"], 200, "{page}");
