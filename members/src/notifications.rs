@@ -160,7 +160,7 @@ fn load_interaction_page(
     let limit = if only_mentions { PAGE_SIZE } else { INTERACTIONS_PER_PAGE };
     let mut page = interactions::load_page(tx, user, only_mentions, below, limit)?;
     let seen = interactions::find_seen(tx, user)?;
-    let newest = page.interactions.first().map(|one| one.seq);
+    let newest = page.newest;
     replace_reposts(tx, &mut page.interactions)?;
     let mut post_ids = sorted_distinct(page.interactions.iter().filter_map(|one| one.post_id));
     let hidden = muted.find_hidden(tx, &post_ids)?;

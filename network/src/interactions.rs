@@ -124,6 +124,8 @@ pub fn count_unread(tx: &mut Tx<'_>, user: UserId) -> Result<UnreadCounts, Fault
 pub struct InteractionPage {
     /// Newest first.
     pub interactions: Vec<Interaction>,
+    /// The number of the newest one, also if it is left out.
+    pub newest: Option<i64>,
     /// What the next page begins below, if there are more.
     pub next: Option<i64>,
 }
@@ -142,7 +144,8 @@ pub fn load_page(
     let size = usize::try_from(limit).unwrap_or(usize::MAX);
     let has_more = found.len() > size;
     found.truncate(size);
-    let next = found.last().map(|one| one.seq).filter(|_| has_more);
+    let (newest, last) = (found.first().map(|one| one.seq), found.last().map(|one| one.seq));
+    let next = last.filter(|_| has_more);
     let actors: Vec<UserId> = found.iter().map(|one| one.actor_id).collect();
     let muted = graph::filter_muted(tx, user, &actors)?;
     let requesting = graph::filter_sources(tx, RelationKind::Request, &actors, user)?;
@@ -151,5 +154,5 @@ pub fn load_page(
         is_open && !muted.contains(&one.actor_id)
     });
     NotificationSettings::load(tx, user)?.remove_unwanted(tx, &mut found)?;
-    Ok(InteractionPage { interactions: found, next })
+    Ok(InteractionPage { interactions: found, newest, next })
 }

@@ -179,3 +179,15 @@ fn settings_leave_out_kinds_and_strangers() {
     assert!(page.contains(&of_stranger) && page.contains("liked your post"), "settings delete nothing: {page}");
     assert!(Browser::new(server).get(SETTINGS).header("location").starts_with("/login"));
 }
+
+#[test]
+fn muting_who_has_mentioned_a_member_does_not_keep_the_count() {
+    let server = shared_server();
+    let (author, mut browser) = signed_in(server, "pestered");
+    let other = server.new_user("pest");
+    other.publish_text(&format!("Buy nets, @{}", author.username));
+    wait_for_unread(&mut browser, 1);
+    author.post(format!("/2/users/{}/muting", author.id), &json!({ "target_user_id": other.id })).assert_status(200);
+    assert!(!browser.get("/notifications").assert_page(200).contains("Buy nets"));
+    assert!(!browser.get("/home").assert_page(200).contains("unread</span>"));
+}
