@@ -48,3 +48,19 @@ fn replies_are_hidden_by_the_root_author_only() {
     root.delete(format!("/2/posts/{id}")).assert_status(200);
     hide(&root, &reply, &yes).assert_error(403, sentence);
 }
+
+#[test]
+fn reply_that_was_hidden_stays_hidden_when_its_author_edits_it() {
+    let server = shared_server();
+    let (root, guest) = (person("root"), server.new_user_with("guest", &["--subscription-type", "Premium"]));
+    let reply = replies(&guest, &root.publish_text("Let us talk"));
+    let deeper = replies(&guest, &reply);
+    let body = json!({ "hidden": true });
+    root.send(TestRequest::new("PUT", format!("/2/tweets/{deeper}/hidden")).json(&body)).assert_status(200);
+    let edit = json!({ "text": "Louder now", "edit_options": { "previous_post_id": deeper } });
+    guest.create_post(&edit).assert_status(201);
+    let path = format!("/{}/status/{reply}", guest.username);
+    let page = server.send(TestRequest::get(path.as_str())).assert_page(200);
+    let (shown, hidden) = page.split_once("Replies hidden by the author").expect(&page);
+    assert!(!shown.contains("Louder now") && hidden.contains("Louder now"), "{page}");
+}

@@ -45,6 +45,9 @@ pub fn insert(tx: &mut Tx<'_>, post: &Post, details: &NewPostDetails) -> Result<
     if let Some(replaced) = details.replaces {
         let sql = "UPDATE post SET state = 1, edit_root_id = $1 WHERE id = $2";
         tx.execute_later(sql, &[post.edit_root_id.into(), replaced.into()])?;
+        let sql =
+            "INSERT INTO hidden_reply (post_id, hidden_at) SELECT $1, hidden_at FROM hidden_reply WHERE post_id = $2";
+        tx.execute_later(sql, &[post.id.into(), replaced.into()])?;
         // The replaced version was counted, possibly for other targets.
         if let Some(before) = find_by_id(tx, replaced)? {
             add_to_author_counts(tx, &before, -1)?;
