@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use base::refusal::RefusalKind;
 use base::{AppId, Error, Refusal};
 use deliver::streams::{DisconnectReason, EndedStream, StreamEndpoint, StreamSession, StreamStatus};
 use network::lookup;
@@ -120,7 +121,7 @@ pub(crate) async fn kill_stream(call: &RequestContext, id: &str, reason: Disconn
     let sessions = call.stream_hub().sessions(|session| session.uuid() == id);
     if sessions.is_empty() {
         let message = format!("no open connection has the id [{id}]; `locum stream list` lists them");
-        return Err(Refusal::invalid_parameter("id", id, message).into());
+        return Err(Refusal::named_reason(RefusalKind::NotFound, "id", id, message).into());
     }
     end_sessions(call, &sessions, reason).await
 }
@@ -183,7 +184,8 @@ pub(crate) async fn find_stream_access(
             let app = match &app {
                 Some(text) => lookup::app(tx, text)?,
                 None => network::apps::list(tx, None)?.into_iter().next().ok_or_else(|| {
-                    Refusal::invalid_parameter("app", "", "there is no app: create one with `locum app create`")
+                    let message = "there is no app: create one with `locum app create`";
+                    Refusal::named_reason(RefusalKind::Conflict, "app", "", message)
                 })?,
             };
             let token = network::bearer::issue(tx, app.id)?;

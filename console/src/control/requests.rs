@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use base::refusal::RefusalKind;
 use base::{Error, Refusal};
 use emulator::journal::{
     JournalEntry, RequestFilter, StatusFilter, curl_command, entry_json, entry_summary_json, har_document,
@@ -191,7 +192,7 @@ fn show(call: RequestContext) -> HandlerFuture {
 
 fn unknown_request(id: &str) -> Refusal {
     let message = format!("id: the journal has no request {id}: it keeps the newest only; `locum log` lists them");
-    Refusal::invalid_parameter("id", id, message)
+    Refusal::named_reason(RefusalKind::NotFound, "id", id, message)
 }
 
 fn deliveries_json(effects: &RequestEffects) -> Value {
@@ -250,7 +251,8 @@ fn start_run(call: RequestContext) -> HandlerFuture {
         let label = checked_label(&call)?;
         let labels = &call.emulator()?.journal.run_labels;
         let others = labels.start(&label, base::clock::wall_time()).map_err(|_| {
-            Refusal::invalid_parameter("label", &label, "label: too many labelled programs run at the same time")
+            let message = "label: too many labelled programs run at the same time";
+            Refusal::named_reason(RefusalKind::Conflict, "label", &label, message)
         })?;
         Ok(HttpReply::json(200, &json!({"data": {"label": label, "other_active_labels": others}})))
     })

@@ -6,7 +6,7 @@ use clap::Subcommand;
 use http::Method;
 use serde_json::{Value, json};
 
-use super::{call_with_arguments, text_of};
+use super::{call_control_api, text_of};
 use crate::arguments::GlobalArgs;
 use crate::command_error::CommandError;
 
@@ -48,7 +48,7 @@ pub(crate) fn run_clock_command(common: &GlobalArgs, command: &ClockCommand) -> 
         ClockCommand::Scale { factor } => (Method::POST, "/clock/scale", Some(json!({ "factor": factor }))),
         ClockCommand::Live => (Method::POST, "/clock/live", Some(json!({}))),
     };
-    let value = call_with_arguments(common, method, path, body.as_ref())?;
+    let value = call_control_api(common, method, path, body.as_ref())?;
     common.output_options().print_value_or_text(&value, || describe_answer(&value));
     Ok(())
 }

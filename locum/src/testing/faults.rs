@@ -9,7 +9,7 @@ use emulator::faults::{
 use http::Method;
 use serde_json::{Map, Value, json};
 
-use super::{call_with_arguments, segment, text_of};
+use super::{call_control_api, segment, text_of};
 use crate::arguments::GlobalArgs;
 use crate::command_error::CommandError;
 
@@ -88,7 +88,7 @@ fn flags() -> impl Iterator<Item = (&'static str, &'static str, &'static str, &'
 }
 
 pub(crate) fn run_fault_command(common: &GlobalArgs, command: &FaultCommand) -> Result<(), CommandError> {
-    let call = |method, path: &str, body: Option<&Value>| call_with_arguments(common, method, path, body);
+    let call = |method, path: &str, body: Option<&Value>| call_control_api(common, method, path, body);
     let (value, text) = match command {
         FaultCommand::Add(args) => {
             let texts = args.0.iter().map(|(name, text)| (*name, text.as_str()));

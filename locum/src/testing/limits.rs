@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use http::Method;
 use serde_json::{Value, json};
 
-use super::{call_with_arguments, write_query};
+use super::{call_control_api, write_query};
 use crate::arguments::GlobalArgs;
 use crate::command_error::CommandError;
 
@@ -60,10 +60,10 @@ impl LimitTargetArgs {
 }
 
 pub(crate) fn run_limits_command(common: &GlobalArgs, command: &LimitsCommand) -> Result<(), CommandError> {
-    let post = |path: &str, body: Value| call_with_arguments(common, Method::POST, path, Some(&body));
+    let post = |path: &str, body: Value| call_control_api(common, Method::POST, path, Some(&body));
     let value = match command {
         LimitsCommand::Show(target) => {
-            call_with_arguments(common, Method::GET, &format!("/limits{}", write_query(&target.pairs())), None)?
+            call_control_api(common, Method::GET, &format!("/limits{}", write_query(&target.pairs())), None)?
         }
         LimitsCommand::Off => post("/limits/mode", json!({"mode": "off"}))?,
         LimitsCommand::Table => post("/limits/mode", json!({"mode": "table"}))?,

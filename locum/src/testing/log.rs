@@ -9,7 +9,7 @@ use clap::Args;
 use http::Method;
 use serde_json::{Value, json};
 
-use super::{call_control_api, call_with_arguments, find_server, refused_arguments, segment, text_of, write_query};
+use super::{call_control_api, find_server, refused_request, segment, text_of, write_query};
 use crate::arguments::GlobalArgs;
 use crate::command::send_request;
 use crate::command_error::CommandError;
@@ -123,7 +123,7 @@ fn parse_since(text: &str) -> Result<String, CommandError> {
 
 fn list_requests(common: &GlobalArgs, args: &LogArgs) -> Result<(), CommandError> {
     let path = format!("/requests{}", query(args, &[("limit", args.limit.to_string())])?);
-    let found = call_with_arguments(common, Method::GET, &path, None)?;
+    let found = call_control_api(common, Method::GET, &path, None)?;
     let output = common.output_options();
     if output.json {
         output.print_value(&found);
@@ -183,7 +183,7 @@ fn follow_requests(common: &GlobalArgs, args: &LogArgs) -> Result<(), CommandErr
     loop {
         let page =
             [("after", after.to_string()), ("wait", FOLLOW_WAIT.to_string()), ("limit", FOLLOW_PAGE.to_string())];
-        let found = call_with_arguments(common, Method::GET, &format!("/requests{}", query(args, &page)?), None)?;
+        let found = call_control_api(common, Method::GET, &format!("/requests{}", query(args, &page)?), None)?;
         for request in found.as_array().into_iter().flatten() {
             after = request["number"].as_u64().unwrap_or(after);
             if output.json {
@@ -260,7 +260,7 @@ fn write_archive(common: &GlobalArgs, args: &LogArgs, path: &Path) -> Result<(),
     let target = format!("/control/v1/requests.har{}", query(args, &[])?);
     let (status, bytes) = send_request(&endpoint, Method::GET, &target, Vec::new())?;
     if status != 200 {
-        return Err(refused_arguments(status, &bytes));
+        return Err(refused_request(status, &bytes));
     }
     let archive: Value = serde_json::from_slice(&bytes).unwrap_or_default();
     std::fs::write(path, &bytes).map_err(|error| CommandError::Failed(format!("{}: {error}", path.display())))?;
@@ -271,7 +271,7 @@ fn write_archive(common: &GlobalArgs, args: &LogArgs, path: &Path) -> Result<(),
 
 fn check_assertions(common: &GlobalArgs, assertions: &[String]) -> Result<ExitCode, CommandError> {
     let body = json!({ "checks": assertions });
-    let outcome = call_with_arguments(common, Method::POST, "/assert", Some(&body))?;
+    let outcome = call_control_api(common, Method::POST, "/assert", Some(&body))?;
     common.output_options().print_value_or_text(&outcome, || {
         let results = outcome["results"].as_array().into_iter().flatten();
         results.map(result_text).collect::<Vec<_>>().join("\n")

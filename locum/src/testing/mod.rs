@@ -84,7 +84,8 @@ pub(crate) fn run_testing_command(common: &GlobalArgs, command: &TestingCommand)
     Ok(ExitCode::SUCCESS)
 }
 
-/// Calls `/control/v1` followed by `path`. Returns the response's `data`.
+/// Calls `/control/v1` followed by `path`. Returns the response's `data`. Arguments that the server refuses as invalid are
+/// usage errors.
 pub(crate) fn call_control_api(
     common: &GlobalArgs,
     method: Method,
@@ -92,18 +93,7 @@ pub(crate) fn call_control_api(
     body: Option<&Value>,
 ) -> Result<Value, CommandError> {
     let (status, bytes) = exchange(common, method, path, body)?;
-    read_data(status, &bytes).ok_or_else(|| CommandError::Failed(refusal_text(status, &bytes)))
-}
-
-/// Like [`call_control_api`], for arguments that the server parses: those that it refuses are usage errors.
-fn call_with_arguments(
-    common: &GlobalArgs,
-    method: Method,
-    path: &str,
-    body: Option<&Value>,
-) -> Result<Value, CommandError> {
-    let (status, bytes) = exchange(common, method, path, body)?;
-    read_data(status, &bytes).ok_or_else(|| refused_arguments(status, &bytes))
+    read_data(status, &bytes).ok_or_else(|| refused_request(status, &bytes))
 }
 
 fn exchange(
@@ -122,7 +112,7 @@ fn read_data(status: u16, body: &[u8]) -> Option<Value> {
     (200..300).contains(&status).then(|| answer.get_mut("data").map(Value::take).unwrap_or_default())
 }
 
-fn refused_arguments(status: u16, body: &[u8]) -> CommandError {
+fn refused_request(status: u16, body: &[u8]) -> CommandError {
     let text = refusal_text(status, body);
     if status == 400 { CommandError::Usage(text) } else { CommandError::Failed(text) }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Weak};
 
+use base::refusal::RefusalKind;
 use base::{Error, Fault, Refusal};
 use emulator::Emulator;
 use emulator::journal::Journal;
@@ -172,7 +173,7 @@ impl WorldRegistry {
                  world create NAME --from {name}`",
                 manifest.world
             );
-            return Err(Refusal::invalid_parameter("name", name, message).into());
+            return Err(Refusal::named_reason(RefusalKind::Conflict, "name", name, message).into());
         }
         self.stage(slot, files).await?;
         if manifest.network != own.network {
@@ -232,7 +233,7 @@ impl WorldRegistry {
         local_files(&self.main)?;
         if self.find(Some(name)).is_some() {
             let message = format!("There is already a world named [{name}]: remove it or choose another name");
-            return Err(Refusal::invalid_parameter("name", name, message).into());
+            return Err(Refusal::named_reason(RefusalKind::Conflict, "name", name, message).into());
         }
         if self.further_worlds().len() >= MAX_WORLDS {
             return Err(Refusal::forbidden(format!("There are {MAX_WORLDS} worlds already: remove one")).into());

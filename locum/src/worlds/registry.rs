@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use base::refusal::RefusalKind;
 use base::{Error, Fault, Refusal};
 use emulator::journal::Journal;
 use parking_lot::RwLock;
@@ -166,7 +167,7 @@ impl WorldRegistry {
     pub(super) fn find_or_refuse(&self, name: &str) -> Result<Arc<WorldSlot>, Error> {
         self.find(Some(name)).ok_or_else(|| {
             let message = format!("There is no world named [{name}]: `locum world list` shows those that there are");
-            Refusal::invalid_parameter("name", name, message).into()
+            Refusal::named_reason(RefusalKind::NotFound, "name", name, message).into()
         })
     }
 

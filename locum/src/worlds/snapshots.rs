@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use base::refusal::RefusalKind;
 use base::{Error, Fault, Refusal};
 use emulator::worlds::{SnapshotComparison, SnapshotFacts};
 use serde::{Deserialize, Serialize};
@@ -98,13 +99,13 @@ impl WorldRegistry {
             format!("there are: {}", known.join(", "))
         };
         let message = format!("There is no snapshot named [{name}]; {advice}");
-        Err(Refusal::invalid_parameter("name", name, message).into())
+        Err(Refusal::named_reason(RefusalKind::NotFound, "name", name, message).into())
     }
 
     /// Refuses one that this program cannot open.
     pub(super) async fn open_snapshot(&self, name: &str) -> Result<(WorldFiles, SnapshotManifest), Error> {
         let folder = self.existing_snapshot(name)?;
-        let refuse = |message: String| Error::from(Refusal::invalid_parameter("name", name, message));
+        let refuse = |message: String| Error::from(Refusal::named_reason(RefusalKind::Conflict, "name", name, message));
         let files = WorldFiles::in_folder(&folder);
         let manifest = match read_snapshot(&folder) {
             Ok(manifest) if files.database.exists() => manifest,
@@ -138,7 +139,7 @@ impl WorldRegistry {
         let folder = self.snapshots_folder().join(&name);
         if folder.exists() {
             let message = format!("There is already a snapshot named [{name}]: remove it or choose another name");
-            return Err(Refusal::invalid_parameter("name", &name, message).into());
+            return Err(Refusal::named_reason(RefusalKind::Conflict, "name", &name, message).into());
         }
         if self.snapshot_names().len() >= MAX_SNAPSHOTS {
             let message = format!("There are {MAX_SNAPSHOTS} snapshots already: remove one");

@@ -49,7 +49,7 @@ fn journal_shows_a_request_with_its_response_and_what_it_caused_but_no_secret() 
     let read = send_labelled(&user, &label, TestRequest::get("/2/users/me?user.fields=created_at"));
     assert_eq!(show(server, &read)["parameters"], json!([{"name": "user.fields", "value": "created_at"}]));
     let unknown = server.call_control(TestRequest::get("/control/v1/requests/nothing"));
-    unknown.assert_refused(400, "the journal has no request nothing");
+    unknown.assert_refused(404, "the journal has no request nothing");
 }
 
 #[test]

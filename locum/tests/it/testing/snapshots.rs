@@ -152,14 +152,15 @@ fn snapshots_that_cannot_be_used_are_refused_and_change_nothing() {
     let server = start();
     server.run_cli(&["snapshot", "save", "one"]).assert_success();
     let post = publish(&server, "stays");
-    let refused = |args: &[&str], words: &str| {
+    let refused_with = |code: i32, args: &[&str], words: &str| {
         let output = server.run_cli(args);
-        output.assert_exit_code(1);
+        output.assert_exit_code(code);
         assert!(output.stderr.contains(words), "{args:?}: {}", output.stderr);
     };
+    let refused = |args: &[&str], words: &str| refused_with(1, args, words);
     refused(&["snapshot", "save", "one"], "already a snapshot named [one]");
-    refused(&["snapshot", "save", "a/b"], "letters, digits");
-    refused(&["snapshot", "save", "demo"], "built-in");
+    refused_with(2, &["snapshot", "save", "a/b"], "letters, digits");
+    refused_with(2, &["snapshot", "save", "demo"], "built-in");
     refused(&["snapshot", "load", "two"], "there are: one");
     refused(&["snapshot", "diff", "two"], "no snapshot named [two]");
     refused(&["snapshot", "rm", "two"], "no snapshot named [two]");

@@ -53,10 +53,10 @@ fn wrong_stream_commands_name_what_would_be_accepted() {
     let server = shared_server();
     let cases = [
         (&["stream", "kill", "none"][..], 1, "no open connection has the id [none]"),
-        (&["stream", "kill", "--app", "none"], 1, "no app matches [none]"),
+        (&["stream", "kill", "--app", "none"], 2, "no app matches [none]"),
         (&["stream", "kill", "--all", "--app", "demo", "--reason", "x"], 2, "cannot be used with"),
-        (&["stream", "kill", "none", "--reason", "boredom"], 1, "available reasons: force-disconnect, operational"),
-        (&["stream", "tail", "tea"], 1, "available streams: filtered_stream"),
+        (&["stream", "kill", "none", "--reason", "boredom"], 2, "available reasons: force-disconnect, operational"),
+        (&["stream", "tail", "tea"], 2, "available streams: filtered_stream"),
         (&["stream", "tail", "filtered"], 1, "refused with 409"),
     ];
     for (command, code, words) in cases {
@@ -149,8 +149,8 @@ fn exported_texts(server: &TestServer) -> Vec<String> {
 fn wrong_traffic_is_refused_with_the_bounds() {
     let server = TestServer::start(&[]);
     let cases = [
-        (&["sim", "traffic", "--rate", "900"][..], 1, "must have a maximum value of 200"),
-        (&["sim", "traffic", "--rate", "0"], 1, "must have a minimum value of 1"),
+        (&["sim", "traffic", "--rate", "900"][..], 2, "must have a maximum value of 200"),
+        (&["sim", "traffic", "--rate", "0"], 2, "must have a minimum value of 1"),
         (&["sim", "traffic", "--for", "2d"], 2, "from 1s to 24h"),
     ];
     for (command, code, words) in cases {

@@ -124,17 +124,21 @@ fn world_is_made_of_a_snapshot_and_stays_after_a_restart() {
 fn wrong_world_orders_are_refused() {
     let server = start();
     create(&server, "taken", "empty");
-    let refused = |args: &[&str], words: &str| {
+    let refused = |code: i32, args: &[&str], words: &str| {
         let output = server.run_cli(args);
-        output.assert_exit_code(1);
+        output.assert_exit_code(code);
         assert!(output.stderr.contains(words), "{args:?}: {}", output.stderr);
     };
-    refused(&["world", "create", "taken"], "already a world named [taken]");
-    refused(&["world", "create", "Upper"], "lowercase letters");
-    refused(&["world", "create", "main"], "reserved");
-    refused(&["world", "create", "new", "--from", "nothing"], "no snapshot named [nothing]");
-    refused(&["world", "rm", "main"], "cannot be removed");
-    refused(&["world", "rm", "other"], "no world named [other]");
+    refused(1, &["world", "create", "taken"], "already a world named [taken]");
+    refused(2, &["world", "create", "Upper"], "lowercase letters");
+    refused(2, &["world", "create", "main"], "reserved");
+    refused(1, &["world", "create", "new", "--from", "nothing"], "no snapshot named [nothing]");
+    refused(2, &["world", "rm", "main"], "cannot be removed");
+    refused(1, &["world", "rm", "other"], "no world named [other]");
+    let again = json!({"name": "taken", "from": "empty"});
+    server.call_control(TestRequest::post("/control/v1/worlds").json(&again)).assert_refused(409, "already a world");
+    let unknown = TestRequest::get("/control/v1/worlds/other/keys");
+    server.call_control(unknown).assert_refused(404, "no world named [other]");
     let listed = server.run_cli(&["world", "list"]).json();
     assert_eq!(listed.as_array().unwrap().len(), 2, "{listed}");
     assert!(!server.data_dir().join("worlds/new").exists());
