@@ -20,6 +20,7 @@ use super::{AdminCommand, AdsCommand};
 use crate::arguments::GlobalArgs;
 use crate::command_error::CommandError;
 use crate::instance::Instance;
+use crate::output::exit_with_reader;
 
 const MAX_HOURS: i64 = 90 * 24;
 const MAX_VIEWERS: i64 = 100_000_000;
@@ -117,6 +118,7 @@ const FOLLOW_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Simulates, and then each step of the world's time after it has passed; returns only with an error.
 pub(crate) fn follow_and_print(common: &GlobalArgs, mut args: SimulateArgs) -> Result<(), CommandError> {
+    exit_with_reader()?;
     let output = common.output_options();
     args.follow = false;
     let mut reached = None;

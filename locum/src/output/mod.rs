@@ -8,6 +8,8 @@ pub(crate) use progress::TerminalProgress;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::OnceLock;
 
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
 use serde_json::Value;
 
 use crate::command_error::CommandError;
@@ -52,6 +54,21 @@ impl OutputOptions {
 
 pub(crate) fn print_line(text: &str) {
     record_failure(writeln!(std::io::stdout().lock(), "{text}"));
+}
+
+/// Ends this process once nobody reads what it prints. A command that waits for something to print would otherwise notice
+/// when it prints the next line, which may be never.
+pub(crate) fn exit_with_reader() -> Result<(), CommandError> {
+    let thread = std::thread::Builder::new().name("stdout".to_owned()).spawn(|| {
+        let stdout = std::io::stdout();
+        // Errors and hang-ups are always reported.
+        let mut watched = [PollFd::new(&stdout, PollFlags::empty())];
+        while poll(&mut watched, None) == Err(Errno::INTR) {}
+        if watched.iter().any(|stdout| stdout.revents().intersects(PollFlags::ERR | PollFlags::HUP)) {
+            std::process::exit(0);
+        }
+    });
+    thread.map(drop).map_err(|error| CommandError::Failed(format!("watching standard output: {error}")))
 }
 
 /// A reader that has seen enough is no failure.

@@ -13,7 +13,7 @@ use super::{call_control_api, find_server, refused_request, segment, text_of, wr
 use crate::arguments::GlobalArgs;
 use crate::command::send_request;
 use crate::command_error::CommandError;
-use crate::output::print_line;
+use crate::output::{exit_with_reader, print_line};
 
 /// Seconds that one request of `--follow` waits.
 const FOLLOW_WAIT: u32 = 20;
@@ -177,6 +177,7 @@ fn request_line(request: &Value) -> String {
 }
 
 fn follow_requests(common: &GlobalArgs, args: &LogArgs) -> Result<(), CommandError> {
+    exit_with_reader()?;
     let output = common.output_options();
     let newest = call_control_api(common, Method::GET, "/requests?limit=1", None)?;
     let mut after = newest.pointer("/0/number").and_then(Value::as_u64).unwrap_or(0);

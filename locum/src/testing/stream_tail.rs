@@ -16,7 +16,7 @@ use tokio::net::TcpStream;
 use super::call_control_api;
 use crate::arguments::GlobalArgs;
 use crate::command_error::CommandError;
-use crate::output::print_line;
+use crate::output::{exit_with_reader, print_line};
 
 const MAX_LINE_BYTES: usize = 4 * 1024 * 1024;
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
@@ -55,6 +55,7 @@ enum TailOutcome {
 }
 
 pub(super) fn print_stream(common: &GlobalArgs, args: &StreamTailArgs) -> Result<(), CommandError> {
+    exit_with_reader()?;
     let body = json!({"endpoint": args.endpoint, "partition": args.partition});
     let mut body = body.as_object().cloned().unwrap_or_default();
     body.extend(args.app.as_ref().map(|app| ("app".to_owned(), Value::from(app.as_str()))));

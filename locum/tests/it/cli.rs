@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::harness::{
     CommandOutput, DatabaseEngine, TestServer, locum_command, run_command, shared_server, suite_engine, unique_number,
+    wait_until,
 };
 
 fn locum(args: &[&str]) -> CommandOutput {
@@ -68,6 +69,19 @@ fn reader_that_closes_the_output_early_is_no_failure() {
     drop(child.stdout.take());
     let ran = child.wait_with_output().unwrap();
     assert!(ran.status.success() && ran.stderr.is_empty(), "{ran:?}");
+}
+
+#[test]
+fn following_command_ends_when_its_reader_leaves() {
+    let server = shared_server();
+    let folder = tempfile::tempdir().unwrap();
+    for args in [&["log", "--follow"][..], &["stream", "tail", "sample", "--follow"]] {
+        let mut command = locum_command(folder.path());
+        let mut child = command.args(args).args(server.location_args()).stdout(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        wait_until("the command ends", || child.try_wait().unwrap().is_some());
+        assert!(child.wait().unwrap().success(), "{args:?}");
+    }
 }
 
 #[test]

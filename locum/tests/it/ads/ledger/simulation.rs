@@ -443,12 +443,12 @@ fn simulation_that_follows_time_goes_on_after_what_has_passed() {
     let mut command = locum_command(market().sibling_path("").as_path());
     command.args(["ads", "simulate", &ads.account, "--hours", "48", "--follow", "--json"]);
     let mut child = command.args(market().location_args()).stdout(Stdio::piped()).spawn().unwrap();
-    let printed = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
-    let first: Vec<String> = printed.take_while(|line| line != "}").collect();
+    let mut printed = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let first: Vec<String> = printed.by_ref().take_while(|line| line != "}").collect();
     let first: Value = serde_json::from_str(&format!("{}}}", first.concat())).unwrap();
     assert!(child.try_wait().unwrap().is_none(), "it waits for the next ten minutes");
-    child.kill().unwrap();
-    child.wait().unwrap();
+    drop(printed);
+    wait_until("it ends with its reader", || child.try_wait().unwrap().is_some());
     assert!(first["events"].as_i64().unwrap() > 0, "{first}");
     assert!(sum(&ads.week("LINE_ITEM", &item, &[]).assert_status(200)["data"][0], "impressions") > 0);
 }
