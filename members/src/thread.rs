@@ -1,6 +1,7 @@
 //! `/{username}/status/{id}`: a post, the posts above it, its replies, quotes and versions.
 
-use base::{Error, Fault, PostId, Refusal};
+use base::{Error, Fault, PostId, Refusal, UserId};
+use network::visibility::{AuthorVisibilities, Viewer, Visibility};
 use network::{replies, reposts};
 use pages::members::{
     ComposeBox, EditHistoryPage, LinkPreview, PostCard, PostFeed, PostListPage, PostVersion, ThreadPage,
@@ -52,6 +53,7 @@ struct LoadedThread {
     id: PostId,
     /// By search engines.
     is_indexable: bool,
+    is_public: bool,
 }
 
 /// None if the viewer may not see the post.
@@ -73,7 +75,20 @@ fn load_thread(tx: &mut Tx<'_>, viewer: CardViewer, id: PostId, after: i64) -> R
     let username = card.reposted_by.clone().unwrap_or_else(|| card.username.clone());
     let author = users::find_by_id(tx, post.author_id)?.filter(|_| !post.limited);
     let is_indexable = author.map(|author| is_indexable(tx, viewer, &author)).transpose()?.unwrap_or(false);
-    Ok(Some(LoadedThread { username, ancestors, post: card, replies, hidden, last_reply, id, is_indexable }))
+    let is_public = is_public(tx, &post)?;
+    Ok(Some(LoadedThread { username, ancestors, post: card, replies, hidden, last_reply, id, is_indexable, is_public }))
+}
+
+/// Whether everyone may see a post, and the post that it reposts: other posts are not embedded.
+fn is_public(tx: &mut Tx<'_>, post: &Post) -> Result<bool, Fault> {
+    let mut ids = vec![post.id];
+    ids.extend(post.repost_of_id);
+    let shown = posts::find_by_ids(tx, &ids)?;
+    let authors: Vec<UserId> = shown.iter().map(|post| post.author_id).collect();
+    let authors = users::find_by_ids(tx, &authors)?;
+    let visibilities = AuthorVisibilities::load(tx, Viewer::anonymous(), &authors)?;
+    let is_visible = |post: &Post| visibilities.post_visibility(post) == Visibility::Visible;
+    Ok(shown.len() == ids.len() && shown.iter().all(is_visible))
 }
 
 impl LoadedThread {
@@ -96,7 +111,9 @@ impl LoadedThread {
             replies: PostFeed { posts: self.replies, pager, path: path.clone() },
             hidden_replies: self.hidden,
             reply,
-            oembed_url: format!("{site}/oembed?url={}", base::percent::encode(&format!("{site}{path}"))),
+            oembed_url: self
+                .is_public
+                .then(|| format!("{site}/oembed?url={}", base::percent::encode(&format!("{site}{path}")))),
             path,
         })
     }

@@ -20,7 +20,8 @@ pub struct ThreadPage {
     pub hidden_replies: Vec<PostCard>,
     /// None for visitors who are not signed in.
     pub reply: Option<ComposeBox>,
-    pub oembed_url: String,
+    /// None of posts that not everyone may see.
+    pub oembed_url: Option<String>,
     pub preview: LinkPreview,
     /// Where buttons lead back to.
     pub path: String,

@@ -263,7 +263,9 @@ pub(crate) fn thread_states() -> Vec<(&'static str, ThreadPage)> {
         replies: PostFeed::default(),
         hidden_replies: Vec::new(),
         reply: None,
-        oembed_url: "https://social.example/oembed?url=https%3A%2F%2Fsocial.example%2Fada%2Fstatus%2F17".to_owned(),
+        oembed_url: Some(
+            "https://social.example/oembed?url=https%3A%2F%2Fsocial.example%2Fada%2Fstatus%2F17".to_owned(),
+        ),
         preview: link_preview("The harbour is open"),
         path: "/ada/status/17".to_owned(),
     };
@@ -272,6 +274,7 @@ pub(crate) fn thread_states() -> Vec<(&'static str, ThreadPage)> {
         replies: feed(varied_posts()),
         hidden_replies: vec![PostCard { hide_state: Some(true), ..sample_post(30) }],
         reply: Some(compose_box(FormField::default())),
+        oembed_url: None,
         ..of(with_notice(signed_in_frame(), "The post was published."), sample_post(17))
     };
     let alone = PostCard { replies: 0, reposts: 0, quotes: 0, likes: 0, ..sample_post(17) };

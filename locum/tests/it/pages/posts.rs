@@ -65,6 +65,10 @@ fn protected_post_has_a_page_for_followers_only() {
     server.run_cli(&["user", "protect", &author.id]).assert_success();
     let path = format!("/{}/status/{post}", author.username);
     Browser::new(server).get(&path).assert_page(404);
+    let mut own = Browser::new(server);
+    own.sign_in(&author.username, "a long secret", "/");
+    let page = own.get(&path).assert_page(200);
+    assert!(!page.contains("oembed"), "{page}");
     let url = format!("{}{path}", server.url);
     let embed = TestRequest::get(format!("/oembed?url={}", percent_encode(&url)));
     server.send(embed).assert_legacy_code(404, 144);
