@@ -46,6 +46,8 @@ pub(super) static PAGES: &[Endpoint] = &[
         .summary("The form that confirms an email address."),
     form_endpoint("confirmEmail", "/account/confirm", account_recovery::submit_email_confirmation, CONFIRM)
         .summary("Confirms an email address."),
+    page_endpoint("redirectToSettings", "/settings", settings::redirect_to_account)
+        .summary("Redirects to the account settings."),
     page_endpoint("showSettings", "/settings/account", settings::show)
         .summary("Account settings: password and email address."),
     form_endpoint("changePassword", settings::PASSWORD_PATH, settings::change_password, PASSWORD)

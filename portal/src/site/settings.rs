@@ -38,6 +38,14 @@ struct SettingsErrors {
     failure: Option<String>,
 }
 
+/// `GET /settings`.
+pub(crate) fn redirect_to_account(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        MemberVisit::from_call(&call).await?;
+        Ok(redirect_to(page_context::SITE_LINKS.account))
+    })
+}
+
 /// `GET /settings/account`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {

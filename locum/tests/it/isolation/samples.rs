@@ -299,6 +299,7 @@ pub(super) static PAGES: &[(&str, Coverage)] = &[
     ("showConfirm", NoContent(FORM)),
     ("showSetup", NoContent(FORM)),
     ("showAppealLink", NoContent("an appeal of the person to whom its link was sent")),
+    ("redirectToSettings", NoContent(OWN_SETTINGS)),
     ("showSettings", NoContent(OWN_SETTINGS)),
     ("showSecurity", NoContent(OWN_SETTINGS)),
     ("showSessions", NoContent(OWN_SETTINGS)),

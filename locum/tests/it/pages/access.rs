@@ -24,6 +24,16 @@ fn session_is_ended_from_another_one() {
 }
 
 #[test]
+fn settings_lead_members_to_their_account_and_others_to_the_sign_in() {
+    let server = shared_server();
+    let visitor = Browser::new(server).get("/settings");
+    assert_eq!((visitor.status, visitor.header("location")), (303, "/login?next=%2Fsettings"));
+    let (mut member, _) = Browser::of_someone(server);
+    let reply = member.get("/settings");
+    assert_eq!((reply.status, reply.header("location")), (303, "/settings/account"));
+}
+
+#[test]
 fn password_change_needs_the_current_password() {
     let server = shared_server();
     let (mut here, name) = Browser::of_someone(server);
