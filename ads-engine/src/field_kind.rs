@@ -2,7 +2,7 @@
 
 use base::refusal::AdsProblem;
 use base::{AccountTimeZone, Time};
-use schema::{CustomKind, IdFormat, Kind, RawParam, ReadingRules, ValueKind, Violation, ViolationKind};
+use schema::{CustomKind, IdFormat, Kind, RawParam, ReadingRules, ValueKind, Violation, ViolationKind, parse_flag};
 pub use schema::{format_time, parse_time};
 use serde_json::{Value, json};
 
@@ -173,14 +173,6 @@ fn describe_expected(kind: Kind) -> String {
 /// As [`parse_time`]; a date alone is its midnight in the zone.
 pub fn parse_time_in_zone(zone: &AccountTimeZone, text: &str) -> Option<Time> {
     if text.contains(['T', 't', ' ']) { parse_time(text) } else { zone.midnight_of_date(text) }
-}
-
-fn parse_flag(text: &str) -> Option<bool> {
-    match text.to_ascii_lowercase().as_str() {
-        "true" | "t" | "1" => Some(true),
-        "false" | "f" | "0" => Some(false),
-        _ => None,
-    }
 }
 
 fn parse_long_id(text: &str) -> Option<i64> {

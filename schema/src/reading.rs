@@ -189,6 +189,15 @@ impl ReadingRules {
     }
 }
 
+/// As the Ads API and v1.1 read flags.
+pub fn parse_flag(text: &str) -> Option<bool> {
+    match text.to_ascii_lowercase().as_str() {
+        "true" | "t" | "1" => Some(true),
+        "false" | "f" | "0" => Some(false),
+        _ => None,
+    }
+}
+
 fn read_int(text: &str, bounds: (i64, i64), rules: &ReadingRules) -> Result<Value, ViolationKind> {
     let plus = || text.strip_prefix('+').filter(|_| rules.accepts_plus_sign);
     let digits = text.strip_prefix('-').or_else(plus).unwrap_or(text);

@@ -13,9 +13,9 @@ pub static V1: &[Endpoint] = &[
         .permit("1", Scopes::NONE)
         .limits(&[], &[per_quarter_hour(75)])
         .params(&[&[
-            Parameter::query("include_email", YES_OR_NO, "Whether to include the email address."),
-            Parameter::query("include_entities", YES_OR_NO, "Accepted and ignored: entities are always included."),
-            Parameter::query("skip_status", YES_OR_NO, "Accepted and ignored: no post is included."),
+            Parameter::query("include_email", Kind::BOOL, "Whether to include the email address."),
+            Parameter::query("include_entities", Kind::BOOL, "Accepted and ignored: entities are always included."),
+            Parameter::query("skip_status", Kind::BOOL, "Accepted and ignored: no post is included."),
             Parameter::query("tweet_mode", TWEET_MODE, "Accepted and ignored: no post is included."),
         ]])
         .error_format(ErrorFormat::Legacy),
@@ -28,7 +28,7 @@ pub static V1: &[Endpoint] = &[
         .params(&[[
             Parameter::query("user_id", Kind::ID, "The id of the user."),
             Parameter::query("screen_name", Kind::text(1, 100), "The username; ignored if an id is given."),
-            Parameter::query("include_entities", YES_OR_NO, "Accepted and ignored: entities are always included."),
+            Parameter::query("include_entities", Kind::BOOL, "Accepted and ignored: entities are always included."),
             Parameter::query("tweet_mode", TWEET_MODE, "Accepted and ignored: no post is included."),
         ]
         .as_slice()])
@@ -76,8 +76,6 @@ const fn users_lookup(id: &'static str, method: &'static str) -> Endpoint {
         .error_format(ErrorFormat::Legacy)
 }
 
-/// As released v1.1 clients write it.
-const YES_OR_NO: Kind = Kind::one_of(&["true", "false", "True", "False", "t", "f", "1", "0"]);
 const TWEET_MODE: Kind = Kind::one_of(&["compat", "extended"]);
 
 const EMBEDS: &[RateWindow] = &[per_quarter_hour(900)];
@@ -87,7 +85,7 @@ const LOOKUPS_PER_USER: &[RateWindow] = &[per_quarter_hour(900)];
 const LOOKUP: &[Parameter] = &[
     Parameter::query("user_id", Kind::text(0, MAX_TEXT), "Ids of users, separated by commas."),
     Parameter::query("screen_name", Kind::text(0, MAX_TEXT), "Usernames, separated by commas."),
-    Parameter::query("include_entities", YES_OR_NO, "Accepted and ignored: entities are always included."),
+    Parameter::query("include_entities", Kind::BOOL, "Accepted and ignored: entities are always included."),
     Parameter::query("tweet_mode", TWEET_MODE, "Accepted and ignored: no post is included."),
 ];
 
@@ -98,10 +96,10 @@ const EMBED: &[Parameter] = &[
     Parameter::query("maxwidth", Kind::int(1, 100_000), "The width in pixels; the answer's is between 220 and 550.")
         .default_number(oembed::MAX_WIDTH),
     Parameter::query("format", Kind::one_of(&["json"]), "The format."),
-    Parameter::query("hide_media", YES_OR_NO, "Accepted and ignored: media are never embedded."),
-    Parameter::query("hide_thread", YES_OR_NO, "Accepted and ignored: no other posts are embedded."),
-    Parameter::query("omit_script", YES_OR_NO, "Accepted and ignored: no script is embedded."),
-    Parameter::query("dnt", YES_OR_NO, "Accepted and ignored: readers are not tracked."),
+    Parameter::query("hide_media", Kind::BOOL, "Accepted and ignored: media are never embedded."),
+    Parameter::query("hide_thread", Kind::BOOL, "Accepted and ignored: no other posts are embedded."),
+    Parameter::query("omit_script", Kind::BOOL, "Accepted and ignored: no script is embedded."),
+    Parameter::query("dnt", Kind::BOOL, "Accepted and ignored: readers are not tracked."),
     Parameter::query("align", IGNORED, "Accepted and ignored, as are the following."),
     Parameter::query("related", IGNORED, ""),
     Parameter::query("lang", IGNORED, ""),

@@ -15,8 +15,7 @@ use web::request_context::RequestContext;
 pub(crate) fn verify_credentials(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (caller, user) = (call.require_caller()?, call.require_user()?);
-        let wanted = matches!(call.query_text("include_email"), Some("true" | "True" | "t" | "1"));
-        let email = wanted && caller.app.request_email;
+        let email = call.query_flag("include_email") && caller.app.request_email;
         let found = call.read(move |tx| users::find_active(tx, user)).await?;
         call.respond_json(&view::legacy_user_json(&found, email))
     })

@@ -118,8 +118,11 @@ fn verify_credentials_returns_the_caller_in_the_older_format() {
     let asking = TestUser::with_new_token(server, &app, &person.id, &person.username);
     let address = json!("verified@example.org");
     assert_eq!(response(&asking, expected), Some(address.clone()));
-    assert_eq!(response(&asking, "include_email=True"), Some(address));
-    assert_eq!(response(&asking, "include_email=false"), None);
+    for (flag, expected) in [("TRUE", Some(&address)), ("True", Some(&address)), ("T", Some(&address)), ("F", None)] {
+        assert_eq!(response(&asking, &format!("include_email={flag}")).as_ref(), expected, "{flag}");
+    }
+    let unclear = TestRequest::get("/1.1/account/verify_credentials.json?include_email=yes");
+    asking.send_signed(unclear).assert_legacy_code(400, 44);
     let nowhere = server.new_user("nowhere");
     let nowhere = TestUser::with_new_token(server, &app, &nowhere.id, &nowhere.username);
     assert_eq!(response(&nowhere, expected), Some(Value::Null));

@@ -114,7 +114,8 @@ impl ParamReader {
             None => {}
         }
         let mut received = ReceivedParam { param, name_used, raw, value: Value::Null };
-        match parse_value(&received) {
+        let reading = if self.endpoint.error_format == ErrorFormat::Legacy { &LEGACY_READING } else { &READING };
+        match parse_value(&received, reading) {
             Ok(value) => received.value = value,
             Err(problems) => self.invalid.extend(problems),
         }
@@ -181,7 +182,9 @@ const READING: ReadingRules = ReadingRules {
     is_lenient: false,
 };
 
-fn parse_value(received: &ReceivedParam) -> Result<Value, Vec<InvalidParameter>> {
+const LEGACY_READING: ReadingRules = ReadingRules { parse_bool: schema::parse_flag, ..READING };
+
+fn parse_value(received: &ReceivedParam, reading: &ReadingRules) -> Result<Value, Vec<InvalidParameter>> {
     let (name, raw, kind) = (received.name_used, &received.raw, received.param.kind);
     if raw.is_empty() {
         return Err(vec![match kind.value {
@@ -192,7 +195,7 @@ fn parse_value(received: &ReceivedParam) -> Result<Value, Vec<InvalidParameter>>
     if raw.contains('\0') {
         return Err(vec![invalid_value(name, raw)]);
     }
-    let read = schema::read(kind, RawParam::Text(std::slice::from_ref(raw)), &READING);
+    let read = schema::read(kind, RawParam::Text(std::slice::from_ref(raw)), reading);
     read.map_err(|violations| violations.iter().map(|violation| render_violation(name, violation)).collect())
 }
 

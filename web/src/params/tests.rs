@@ -4,7 +4,7 @@ use serde_json::json;
 use view::ObjectKind;
 
 use super::RequestParams;
-use crate::endpoint::{Endpoint, ExpansionNames, FieldNames, PageTokenText};
+use crate::endpoint::{Endpoint, ErrorFormat, ExpansionNames, FieldNames, PageTokenText};
 
 const fn param(name: &'static str, kind: Kind) -> Parameter {
     Parameter::query(name, kind, "")
@@ -59,6 +59,21 @@ fn what_is_declared_is_read() {
         let params = read(&format!("query=a&backfill={word}")).unwrap();
         assert_eq!(params.get("backfill").unwrap().value, json!(i64::from(flag)));
     }
+}
+
+#[test]
+fn v1_reads_flags_in_any_case() {
+    static SHOW: Endpoint = Endpoint::new("show", "GET", "/1.1/show.json")
+        .params(&[&[param("skip_status", Kind::BOOL)]])
+        .error_format(ErrorFormat::Legacy);
+    for (word, flag) in
+        [("TRUE", Some(1)), ("t", Some(1)), ("1", Some(1)), ("False", Some(0)), ("F", Some(0)), ("yes", None)]
+    {
+        let params = RequestParams::parse(&SHOW, Vec::new(), &format!("skip_status={word}")).ok();
+        let value = params.map(|params| params.get("skip_status").unwrap().value.clone());
+        assert_eq!(value, flag.map(|flag| json!(flag)), "{word}");
+    }
+    assert!(read("query=a&backfill=TRUE").is_err(), "v2 does not");
 }
 
 #[test]
