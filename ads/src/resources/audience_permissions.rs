@@ -6,7 +6,7 @@ use ads_engine::{
     WITH_TOTAL_COUNT, engine, feature_gates, listing,
 };
 use base::refusal::{AdsProblem, ProblemLocation};
-use base::{Error, VocabularyWord};
+use base::{Error, Refusal, VocabularyWord};
 use store::records;
 
 use crate::resources::accounts::{self, ACCOUNT};
@@ -132,19 +132,33 @@ pub static OPERATIONS: &[CustomOperation] = &[
     .params(&[TAILORED, FieldSpec::reference("tailored_audience_permission_id", &AUDIENCE_PERMISSION).required()]),
 ];
 
-/// Translates parameters of version 5.
+/// Names of parameters in version 5, and the current ones.
+const V5_NAMES: [(&str, &str); 3] = [
+    ("tailored_audience_id", "custom_audience_id"),
+    ("tailored_audience_permission_id", "custom_audience_permission_id"),
+    ("tailored_audience_permission_ids", "custom_audience_permission_ids"),
+];
+
 fn to_current_names(params: &ParsedParams) -> ParsedParams {
     let mut same = params.clone();
-    for (old, new) in [
-        ("tailored_audience_id", "custom_audience_id"),
-        ("tailored_audience_permission_id", "custom_audience_permission_id"),
-        ("tailored_audience_permission_ids", "custom_audience_permission_ids"),
-    ] {
+    for (old, new) in V5_NAMES {
         if let Some(value) = params.get(old) {
             same.insert(new, value.clone());
         }
     }
     same
+}
+
+/// Refusals name the parameter as the caller did.
+fn to_v5_names(error: Error) -> Error {
+    let Error::Refused(Refusal::Ads(mut refusal)) = error else { return error };
+    for problem in &mut refusal.problems {
+        let old = V5_NAMES.iter().find(|(_, new)| problem.is_at_parameter(new));
+        if let Some((old, _)) = old {
+            problem.location = ProblemLocation::Parameter((*old).into());
+        }
+    }
+    Refusal::Ads(refusal).into()
 }
 
 /// Translates a response to version 5. Quotation marks inside values are escaped, so member names are
@@ -154,7 +168,7 @@ fn call_with_v5_names(
     params: &ParsedParams,
     handler: OperationHandler,
 ) -> Result<OperationOutput, Error> {
-    let mut output = handler(ctx, &to_current_names(params))?;
+    let mut output = handler(ctx, &to_current_names(params)).map_err(to_v5_names)?;
     let mut json = String::new();
     output.data.write_json(&mut json, ctx.caller.vocabulary);
     output.data = OperationData::Json(json.replace("\"custom_audience_id\":", "\"tailored_audience_id\":"));

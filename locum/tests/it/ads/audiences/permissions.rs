@@ -133,6 +133,10 @@ fn feature_lets_an_account_share_an_audience_outside_its_business() {
     assert_eq!(deleted["data"]["deleted"], true);
     assert_eq!(deleted["data"]["tailored_audience_id"], audience.as_str());
     is(&third.send("GET", path, &[]), 404, NOT_FOUND, "custom_audience_id");
+    let again = send(&ads.person, "DELETE", &format!("{older}/{second}"), &[]);
+    is(&again, 404, "NOT_FOUND", "tailored_audience_permission_id");
+    let unknown = older.replace(audience.as_str(), "zzzzz");
+    is(&send(&ads.person, "GET", &unknown, &[]), 404, NOT_FOUND, "tailored_audience_id");
     let again = ads.send("DELETE", &format!("{permissions}/{second}"), &[]);
     is(&again, 404, "NOT_FOUND", "custom_audience_permission_id");
 }
