@@ -105,6 +105,11 @@ impl Parameter {
         Self { default_value: DefaultValue::Number(number), ..self }
     }
 
+    #[must_use]
+    pub const fn default_word(self, word: &'static str) -> Self {
+        Self { default_value: DefaultValue::Word(word), ..self }
+    }
+
     pub fn is_required(&self) -> bool {
         self.requirement == FieldRequirement::Required
     }

@@ -16,8 +16,9 @@ pub static CONNECTIONS: &[Endpoint] = &[
                 Parameter::query(
                     "status",
                     Kind::one_of(&["active", "inactive", "all"]),
-                    "The status of the connections; `active` by default.",
-                ),
+                    "The status of the connections.",
+                )
+                .default_word("active"),
                 Parameter::query(
                     "endpoints",
                     Kind::one_of(STREAMS).list(1, STREAMS.len()),

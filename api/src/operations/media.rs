@@ -314,11 +314,8 @@ const STICKER: &[Parameter] = &[
 const ANALYTICS: &[Parameter] = &[
     START_TIME.as_required(),
     END_TIME.as_required(),
-    Parameter::query(
-        "granularity",
-        Kind::one_of(&["hourly", "daily", "total"]),
-        "The length of each time bucket; `daily` by default.",
-    ),
+    Parameter::query("granularity", Kind::one_of(&["hourly", "daily", "total"]), "The length of each time bucket.")
+        .default_word("daily"),
     plain_fields_param(
         "media_analytics.fields",
         &[

@@ -70,8 +70,9 @@ const ANALYTICS: &[Parameter] = &[
     Parameter::query(
         "granularity",
         Kind::one_of(&["hourly", "daily", "weekly", "total"]),
-        "The length of each time bucket; `total` by default.",
-    ),
+        "The length of each time bucket.",
+    )
+    .default_word("total"),
     plain_fields_param(
         "analytics.fields",
         &[

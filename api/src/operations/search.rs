@@ -41,13 +41,11 @@ pub static SEARCH: &[Endpoint] = &[
 const TOKENS: &[Parameter] = &[NEXT_TOKEN, PAGINATION_TOKEN];
 
 const ORDER: &[Parameter] =
-    &[Parameter::query("sort_order", Kind::one_of(&["recency", "relevancy"]), "The sort order; `recency` by default.")];
+    &[Parameter::query("sort_order", Kind::one_of(&["recency", "relevancy"]), "The sort order.")
+        .default_word("recency")];
 
 const COUNTS: &[Parameter] = &[
-    Parameter::query(
-        "granularity",
-        Kind::one_of(&["minute", "hour", "day"]),
-        "The length of each time bucket; `hour` by default.",
-    ),
+    Parameter::query("granularity", Kind::one_of(&["minute", "hour", "day"]), "The length of each time bucket.")
+        .default_word("hour"),
     object_fields_param("search_count.fields", &FieldNames(ObjectKind::SEARCH_COUNT)),
 ];

@@ -46,11 +46,8 @@ pub static SPACES: &[Endpoint] = &[
         .params(&[
             &[
                 query_param(2_048),
-                Parameter::query(
-                    "state",
-                    Kind::one_of(&["live", "scheduled", "all"]),
-                    "The state of the spaces; `all` by default.",
-                ),
+                Parameter::query("state", Kind::one_of(&["live", "scheduled", "all"]), "The state of the spaces.")
+                    .default_word("all"),
                 max_results_param(1, 100, 100),
             ],
             SPACE_FIELDS,

@@ -59,7 +59,7 @@ type AnalyticsRow<T> = (String, T, Vec<(Time, T)>);
 /// `GET /2/posts/analytics`.
 pub(crate) fn get_post_analytics(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (user, window) = (call.require_user()?, parse_window(&call, "total")?);
+        let (user, window) = (call.require_user()?, parse_window(&call)?);
         let ids: Vec<PostId> = call.query_ids("ids");
         let found = call.read(move |tx| Ok(analytics::load_post_analytics(tx, user, &ids, &window)?));
         let (counted, errors) = found.await?;
@@ -71,7 +71,7 @@ pub(crate) fn get_post_analytics(call: RequestContext) -> HandlerFuture {
 /// `GET /2/media/analytics`.
 pub(crate) fn get_media_analytics(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (user, window) = (call.require_user()?, parse_window(&call, "daily")?);
+        let (user, window) = (call.require_user()?, parse_window(&call)?);
         let keys = call.query_texts("media_keys");
         let found = call.read(move |tx| Ok(playbacks::load_media_analytics(tx, user, &keys, &window)?));
         let (counted, errors) = found.await?;
@@ -80,7 +80,7 @@ pub(crate) fn get_media_analytics(call: RequestContext) -> HandlerFuture {
     })
 }
 
-fn parse_window(call: &RequestContext, default_granularity: &str) -> Result<AnalyticsWindow, Error> {
+fn parse_window(call: &RequestContext) -> Result<AnalyticsWindow, Error> {
     let missing = |name| Error::from(Refusal::missing_parameter(name));
     let start = call.query_time("start_time").ok_or_else(|| missing("start_time"))?;
     let end = call.query_time("end_time").ok_or_else(|| missing("end_time"))?;
@@ -88,7 +88,7 @@ fn parse_window(call: &RequestContext, default_granularity: &str) -> Result<Anal
         return Err(super::timelines::wrong_order(call, "start_time", "end_time").into());
     }
     let range_ms = end.ms() - start.ms();
-    let bucket_ms = match call.query_text("granularity").unwrap_or(default_granularity) {
+    let bucket_ms = match call.query_word("granularity") {
         "hourly" => HOUR_MS,
         "daily" => 24 * HOUR_MS,
         "weekly" => 7 * 24 * HOUR_MS,

@@ -17,9 +17,9 @@ pub(crate) fn list(call: RequestContext) -> HandlerFuture {
         call.stream_hub().record_ended().await?;
         let (above, below) = page.descending_bounds();
         let filter = StreamConnectionFilter {
-            open: match call.query_text("status") {
-                Some("all") => None,
-                Some("inactive") => Some(false),
+            open: match call.query_word("status") {
+                "all" => None,
+                "inactive" => Some(false),
                 _ => Some(true),
             },
             endpoints: call.query_texts("endpoints").join(","),

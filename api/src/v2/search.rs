@@ -57,7 +57,7 @@ async fn run_search(call: &RequestContext, product: QueryProduct) -> Result<Http
         }
         places
     });
-    let by_relevancy = call.query_text("sort_order") == Some("relevancy");
+    let by_relevancy = call.query_word("sort_order") == "relevancy";
     if let (Some([id, ..]), false) = (after, by_relevancy) {
         window.before_id = window.before_id.min(id);
     }

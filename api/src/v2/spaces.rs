@@ -68,9 +68,9 @@ pub(crate) fn list_by_creators(call: RequestContext) -> HandlerFuture {
 pub(crate) fn search(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let text = call.query_text("query").unwrap_or_default().to_owned();
-        let state = match call.query_text("state") {
-            Some("live") => SpaceStateFilter::Live,
-            Some("scheduled") => SpaceStateFilter::Scheduled,
+        let state = match call.query_word("state") {
+            "live" => SpaceStateFilter::Live,
+            "scheduled" => SpaceStateFilter::Scheduled,
             _ => SpaceStateFilter::All,
         };
         let limit = usize::try_from(call.query_int("max_results")).unwrap_or(0);

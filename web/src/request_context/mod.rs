@@ -216,6 +216,14 @@ impl RequestContext {
         self.param_value(name)?.as_str()
     }
 
+    /// The declared default if the parameter is absent.
+    pub fn query_word(&self, name: &str) -> &str {
+        self.query_text(name).unwrap_or_else(|| match self.find_declared(name).map(|param| param.default_value) {
+            Some(DefaultValue::Word(default)) => default,
+            _ => "",
+        })
+    }
+
     /// Empty if the parameter is absent.
     pub fn query_texts(&self, name: &str) -> Vec<String> {
         self.param_items(name).iter().filter_map(Value::as_str).map(str::to_owned).collect()

@@ -86,9 +86,9 @@ pub(super) async fn respond_counts(call: &RequestContext, product: QueryProduct)
 }
 
 fn bucket_length(call: &RequestContext) -> i64 {
-    match call.query_text("granularity") {
-        Some("minute") => 60_000,
-        Some("day") => DAY_MS,
+    match call.query_word("granularity") {
+        "minute" => 60_000,
+        "day" => DAY_MS,
         _ => 3_600_000,
     }
 }
