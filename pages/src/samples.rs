@@ -61,6 +61,7 @@ pub fn all_samples() -> Result<Vec<PageSample>, Fault> {
     add_samples::<crate::StreamRulesPage>(&mut all)?;
     add_samples::<crate::LiveStreamPage>(&mut all)?;
     add_samples::<crate::SearchConsolePage>(&mut all)?;
+    add_samples::<crate::RefusedRequestPage>(&mut all)?;
     add_samples::<crate::SignatureExplainerPage>(&mut all)?;
     add_samples::<crate::manager::AdsManagerPage>(&mut all)?;
     add_moderation_samples(&mut all)?;
