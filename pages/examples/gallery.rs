@@ -1,6 +1,9 @@
 //! Writes every page in every state to a folder, for review in a browser:
 //! `cargo run -p pages --example gallery -- DIR`.
 
+#[path = "../tests/it/samples/mod.rs"]
+mod samples;
+
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::{env, fs};
@@ -14,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     fs::write(folder.join(mark), pages::MARK.text)?;
     fs::write(folder.join(script), pages::STREAM_SCRIPT.text)?;
     let mut index = String::from("<!doctype html><title>Gallery</title><ul>");
-    for sample in pages::all_samples()? {
+    for sample in samples::all_samples()? {
         let html = sample
             .html
             .replace(pages::STYLE.path(), style)

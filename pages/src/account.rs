@@ -68,21 +68,15 @@ impl AccountSettingsPage {
     const SECTION: &'static str = "Account";
 }
 
-html_page!(
-    AccountSettingsPage,
-    "account",
-    crate::samples::account::account_settings_states,
-    |_| "Account".to_owned(),
-    |page| vec![
-        ("username", &page.username.username),
-        ("username_password", &page.username.password),
-        ("email", &page.email.email),
-        ("email_password", &page.email.password),
-        ("current", &page.password.current),
-        ("password", &page.password.password),
-        ("born_on", &page.about.born_on)
-    ]
-);
+html_page!(AccountSettingsPage, "account", |_| "Account".to_owned(), |page| vec![
+    ("username", &page.username.username),
+    ("username_password", &page.username.password),
+    ("email", &page.email.email),
+    ("email_password", &page.email.password),
+    ("current", &page.password.current),
+    ("password", &page.password.password),
+    ("born_on", &page.about.born_on)
+]);
 
 pub struct SessionItem {
     pub id: String,
@@ -108,7 +102,7 @@ impl SessionsPage {
     const SECTION: &'static str = "Sessions";
 }
 
-html_page!(SessionsPage, "sessions", crate::samples::account::sessions_states, |_| "Sessions".to_owned());
+html_page!(SessionsPage, "sessions", |_| "Sessions".to_owned());
 
 pub struct ConnectedAppItem {
     pub id: String,
@@ -132,5 +126,4 @@ impl ConnectedAppsPage {
     const SECTION: &'static str = "Connected apps";
 }
 
-html_page!(ConnectedAppsPage, "connected", crate::samples::account::connected_apps_states, |_| "Connected apps"
-    .to_owned());
+html_page!(ConnectedAppsPage, "connected", |_| "Connected apps".to_owned());

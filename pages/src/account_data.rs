@@ -31,13 +31,10 @@ impl AccountDataPage {
     const SECTION: &'static str = "Your data";
 }
 
-html_page!(
-    AccountDataPage,
-    "account-data",
-    crate::samples::account_data::account_data_states,
-    |_| "Your data".to_owned(),
-    |page| vec![("archive_password", &page.archive.password), ("password", &page.deletion.password)]
-);
+html_page!(AccountDataPage, "account-data", |_| "Your data".to_owned(), |page| vec![
+    ("archive_password", &page.archive.password),
+    ("password", &page.deletion.password)
+]);
 
 /// Form fields: `token`, `next`.
 #[derive(Template)]
@@ -59,6 +56,4 @@ impl RestoreAccountPage {
     }
 }
 
-html_page!(RestoreAccountPage, "restore-account", crate::samples::account_data::restore_account_states, |_| {
-    "Restore your account?".to_owned()
-});
+html_page!(RestoreAccountPage, "restore-account", |_| "Restore your account?".to_owned());

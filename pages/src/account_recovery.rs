@@ -18,7 +18,6 @@ pub struct ForgotPasswordPage {
 html_page!(
     ForgotPasswordPage,
     "forgotten",
-    crate::samples::account_recovery::forgot_password_states,
     |page| if page.sent { "Check your inbox".to_owned() } else { "Reset your password".to_owned() },
     |page| vec![("email", &page.email)]
 );
@@ -46,7 +45,6 @@ pub struct ResetPasswordPage {
 html_page!(
     ResetPasswordPage,
     "reset",
-    crate::samples::account_recovery::reset_password_states,
     |page| match page.state {
         PasswordResetState::ValidLink { .. } => "Choose a new password".to_owned(),
         PasswordResetState::InvalidLink => "This link no longer works".to_owned(),
@@ -81,7 +79,7 @@ pub struct EmailConfirmationPage {
     pub state: EmailConfirmationState,
 }
 
-html_page!(EmailConfirmationPage, "confirmed", crate::samples::account_recovery::email_confirmation_states, |page| {
+html_page!(EmailConfirmationPage, "confirmed", |page| {
     match page.state {
         EmailConfirmationState::LinkOpened { .. } => "Confirm your email address".to_owned(),
         EmailConfirmationState::Sent { .. } => "Check your inbox".to_owned(),

@@ -120,7 +120,7 @@ pub struct AppListPage {
     pub pager: Pager,
 }
 
-html_page!(AppListPage, "apps", crate::samples::apps::app_list_states, |_| { "Your apps".to_owned() });
+html_page!(AppListPage, "apps", |_| "Your apps".to_owned());
 
 /// Form fields: `name`, `description`, `website`, `kind` ([`AppKind::form_value`]), `permission`
 /// ([`PermissionLevel::form_value`]), `callbacks` (one per line), and `sign_in` and `email`, which are `on` or
@@ -177,10 +177,6 @@ impl HtmlPage for NewAppPage {
     fn form_problems(&self) -> Vec<FormProblem> {
         self.form.field_problems()
     }
-
-    fn sample_states() -> Vec<(&'static str, Self)> {
-        crate::samples::apps::new_app_states()
-    }
 }
 
 #[derive(Template)]
@@ -216,9 +212,5 @@ impl HtmlPage for AppSettingsPage {
 
     fn form_problems(&self) -> Vec<FormProblem> {
         self.form.field_problems()
-    }
-
-    fn sample_states() -> Vec<(&'static str, Self)> {
-        crate::samples::apps::app_settings_states()
     }
 }

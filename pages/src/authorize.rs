@@ -57,10 +57,7 @@ pub struct OAuth1AuthorizePage {
     pub switch: String,
 }
 
-html_page!(OAuth1AuthorizePage, "authorize", crate::samples::authorize::authorize_states, |page| format!(
-    "Authorize {}",
-    page.app.name
-));
+html_page!(OAuth1AuthorizePage, "authorize", |page| format!("Authorize {}", page.app.name));
 
 /// OAuth 1.0a without a callback.
 #[derive(Template)]
@@ -80,7 +77,7 @@ impl PinPage {
     }
 }
 
-html_page!(PinPage, "pin", crate::samples::authorize::pin_states, |page| format!("PIN for {}", page.app.name));
+html_page!(PinPage, "pin", |page| format!("PIN for {}", page.app.name));
 
 /// OAuth 1.0a without a callback: access was denied.
 #[derive(Template)]
@@ -90,9 +87,7 @@ pub struct AuthorizationDeniedPage {
     pub app: AppSummary,
 }
 
-html_page!(AuthorizationDeniedPage, "cancelled", crate::samples::authorize::authorization_denied_states, |_| {
-    "Access denied".to_owned()
-});
+html_page!(AuthorizationDeniedPage, "cancelled", |_| "Access denied".to_owned());
 
 /// Form fields: the names in `hidden`, and `decision` (`allow` or `deny`).
 #[derive(Template)]
@@ -132,7 +127,4 @@ impl OAuth2ConsentPage {
     }
 }
 
-html_page!(OAuth2ConsentPage, "consent", crate::samples::authorize::consent_states, |page| format!(
-    "Authorize {}",
-    page.app.name
-));
+html_page!(OAuth2ConsentPage, "consent", |page| format!("Authorize {}", page.app.name));

@@ -53,13 +53,9 @@ impl CallbackTesterPage {
     const TAB: AppTab = AppTab::Callbacks;
 }
 
-html_page!(
-    CallbackTesterPage,
-    "callbacks",
-    crate::samples::app::callback_tester_states,
-    |page| format!("Callback tester: {}", page.app.name),
-    |page| vec![("url", &page.url)]
-);
+html_page!(CallbackTesterPage, "callbacks", |page| format!("Callback tester: {}", page.app.name), |page| vec![(
+    "url", &page.url
+)]);
 
 /// Form fields: `name`, which must be the app's name.
 #[derive(Template)]
@@ -76,10 +72,4 @@ impl DeleteAppPage {
     const TAB: AppTab = AppTab::Delete;
 }
 
-html_page!(
-    DeleteAppPage,
-    "delete",
-    crate::samples::app::delete_app_states,
-    |page| format!("Delete {}", page.app.name),
-    |page| vec![("name", &page.name)]
-);
+html_page!(DeleteAppPage, "delete", |page| format!("Delete {}", page.app.name), |page| vec![("name", &page.name)]);

@@ -25,10 +25,7 @@ pub struct ConversationCardPage {
     pub choices: Vec<ConversationChoice>,
 }
 
-html_page!(ConversationCardPage, "conversation", crate::samples::compose::conversation_card_states, |page| match page
-    .heading
-    .as_str()
-{
+html_page!(ConversationCardPage, "conversation", |page| match page.heading.as_str() {
     "" => "Join the conversation".to_owned(),
     heading => heading.to_owned(),
 });
@@ -47,7 +44,6 @@ pub struct ComposePage {
 html_page!(
     ComposePage,
     "compose",
-    crate::samples::compose::compose_states,
     |page| if page.is_reply { "Write a reply".to_owned() } else { "Write a post".to_owned() },
     |page| vec![("text", &page.text)]
 );
@@ -68,4 +64,4 @@ pub struct PostSentPage {
     pub thanks: Option<ThankYouMessage>,
 }
 
-html_page!(PostSentPage, "written", crate::samples::compose::post_sent_states, |_| "Your post was sent".to_owned());
+html_page!(PostSentPage, "written", |_| "Your post was sent".to_owned());

@@ -118,4 +118,4 @@ pub struct ErrorPage {
     pub reference: Option<String>,
 }
 
-html_page!(ErrorPage, "error", crate::samples::authorize::error_states, |page| page.kind.heading().to_owned());
+html_page!(ErrorPage, "error", |page| page.kind.heading().to_owned());

@@ -108,10 +108,7 @@ impl AppKeysPage {
     const TAB: AppTab = AppTab::Keys;
 }
 
-html_page!(AppKeysPage, "keys", crate::samples::app::app_keys_states, |page| format!(
-    "Keys and tokens: {}",
-    page.app.name
-));
+html_page!(AppKeysPage, "keys", |page| format!("Keys and tokens: {}", page.app.name));
 
 #[derive(Template)]
 #[template(path = "regenerate.html")]
@@ -123,7 +120,7 @@ pub struct RegenerateKeyPage {
     pub action: String,
 }
 
-html_page!(RegenerateKeyPage, "regenerate", crate::samples::app::regenerate_key_states, |page| {
+html_page!(RegenerateKeyPage, "regenerate", |page| {
     let verb = if page.exists { "Regenerate" } else { "Create" };
     format!("{verb} {}", page.kind.noun_phrase())
 });

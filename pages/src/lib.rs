@@ -36,7 +36,6 @@ mod passkeys;
 mod permissions;
 mod post_preview;
 mod relative_time;
-mod samples;
 mod search_console;
 mod sign_in;
 mod signature;
@@ -84,7 +83,6 @@ pub use page::{HtmlPage, Pager};
 pub use passkeys::{PasskeyAddition, PasskeyItem, PasskeySettings, PasskeySetupPage};
 pub use permissions::{PermissionLevel, ScopePermission, describe_scope};
 pub use post_preview::PostPreviewPage;
-pub use samples::{PageSample, all_samples};
 pub use search_console::{
     ConsoleProduct, OperatorHelp, ParsedQuerySummary, PostCountChart, PostMatch, QueryErrorMessage, QueryTreeStep,
     SearchConsolePage,

@@ -475,8 +475,4 @@ impl HtmlPage for AdsManagerPage {
         let fields: Vec<_> = inputs.map(|input| (input.name, &input.field)).collect();
         collect_problems(&fields)
     }
-
-    fn sample_states() -> Vec<(&'static str, Self)> {
-        crate::samples::manager::ads_manager_states()
-    }
 }

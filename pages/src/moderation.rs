@@ -15,7 +15,7 @@ pub struct TextPage {
     pub html: String,
 }
 
-html_page!(TextPage, "text", crate::samples::moderation::text_states, |page| page.title.clone());
+html_page!(TextPage, "text", |page| page.title.clone());
 
 /// Sends `kind`, `id`, `category` and `text`.
 #[derive(Template)]
@@ -32,13 +32,7 @@ pub struct ReportPage {
     pub text: FormField,
 }
 
-html_page!(
-    ReportPage,
-    "report",
-    crate::samples::moderation::report_states,
-    |page| format!("Report a {}", page.kind),
-    |page| vec![("text", &page.text)]
-);
+html_page!(ReportPage, "report", |page| format!("Report a {}", page.kind), |page| vec![("text", &page.text)]);
 
 pub struct DecisionItem {
     pub id: String,
@@ -65,9 +59,7 @@ pub struct DecisionsPage {
     pub decisions: Vec<DecisionItem>,
 }
 
-html_page!(DecisionsPage, "decisions", crate::samples::moderation::decisions_states, |_| {
-    "What moderators decided".to_owned()
-});
+html_page!(DecisionsPage, "decisions", |_| "What moderators decided".to_owned());
 
 pub struct AdminReportItem {
     pub id: String,
@@ -110,7 +102,7 @@ pub struct AdminQueuePage {
     pub pager: Pager,
 }
 
-html_page!(AdminQueuePage, "admin_queue", crate::samples::moderation::queue_states, |_| "Reports".to_owned());
+html_page!(AdminQueuePage, "admin_queue", |_| "Reports".to_owned());
 
 pub struct ApplicationItem {
     pub id: String,
@@ -140,13 +132,7 @@ pub struct AdminPeoplePage {
     pub username: FormField,
 }
 
-html_page!(
-    AdminPeoplePage,
-    "admin_people",
-    crate::samples::moderation::people_states,
-    |_| "People".to_owned(),
-    |page| vec![("username", &page.username)]
-);
+html_page!(AdminPeoplePage, "admin_people", |_| "People".to_owned(), |page| vec![("username", &page.username)]);
 
 pub struct SettingItem {
     pub name: &'static str,
@@ -165,7 +151,7 @@ pub struct AdminSitePage {
     pub settings: Vec<SettingItem>,
 }
 
-html_page!(AdminSitePage, "admin_site", crate::samples::moderation::site_states, |_| "Site".to_owned());
+html_page!(AdminSitePage, "admin_site", |_| "Site".to_owned());
 
 pub struct BlockedTermItem {
     /// `word`, `link-host` or `email-domain`.
@@ -195,13 +181,7 @@ pub struct AdminTermsPage {
     pub hold: bool,
 }
 
-html_page!(
-    AdminTermsPage,
-    "admin_terms",
-    crate::samples::moderation::terms_states,
-    |_| "Blocked terms".to_owned(),
-    |page| vec![("term", &page.term)]
-);
+html_page!(AdminTermsPage, "admin_terms", |_| "Blocked terms".to_owned(), |page| vec![("term", &page.term)]);
 
 pub struct AuditItem {
     pub at: Time,
@@ -219,4 +199,4 @@ pub struct AdminAuditPage {
     pub pager: Pager,
 }
 
-html_page!(AdminAuditPage, "admin_audit", crate::samples::moderation::audit_states, |_| "Audit log".to_owned());
+html_page!(AdminAuditPage, "admin_audit", |_| "Audit log".to_owned());

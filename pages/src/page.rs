@@ -5,7 +5,7 @@ use crate::{FormProblem, PageFrame};
 use base::Fault;
 
 pub trait HtmlPage: askama::Template + Sized {
-    /// Name in the gallery.
+    /// Unique. The samples of a page, in `tests/it/samples`, are named after it.
     const NAME: &'static str;
 
     /// Without the site's name.
@@ -15,9 +15,6 @@ pub trait HtmlPage: askama::Template + Sized {
 
     /// Invalid fields, for the summary at the top.
     fn form_problems(&self) -> Vec<FormProblem>;
-
-    /// Every state worth reviewing, each with a short name.
-    fn sample_states() -> Vec<(&'static str, Self)>;
 
     fn render_html(&self) -> Result<String, Fault> {
         self.render().map_err(Fault::context("failed to render a page"))
@@ -34,12 +31,12 @@ pub trait HtmlPage: askama::Template + Sized {
     }
 }
 
-/// Implements [`HtmlPage`]: the page's name, its samples, its title and, if it has a form, its fields by their IDs.
+/// Implements [`HtmlPage`]: the page's name, its title and, if it has a form, its fields by their IDs.
 macro_rules! html_page {
-    ($page:ty, $name:literal, $samples:path, $title:expr) => {
-        crate::page::html_page!($page, $name, $samples, $title, |_| Vec::new());
+    ($page:ty, $name:literal, $title:expr) => {
+        crate::page::html_page!($page, $name, $title, |_| Vec::new());
     };
-    ($page:ty, $name:literal, $samples:path, $title:expr, $fields:expr) => {
+    ($page:ty, $name:literal, $title:expr, $fields:expr) => {
         impl crate::HtmlPage for $page {
             const NAME: &'static str = $name;
 
@@ -55,10 +52,6 @@ macro_rules! html_page {
             fn form_problems(&self) -> Vec<crate::FormProblem> {
                 let fields: fn(&Self) -> Vec<(&'static str, &crate::FormField)> = $fields;
                 crate::field::collect_problems(&fields(self))
-            }
-
-            fn sample_states() -> Vec<(&'static str, Self)> {
-                $samples()
             }
         }
     };

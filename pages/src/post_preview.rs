@@ -33,7 +33,4 @@ impl PostPreviewPage {
     }
 }
 
-html_page!(PostPreviewPage, "preview", crate::samples::tools::post_preview_states, |page| format!(
-    "Preview of a post by @{}",
-    page.username
-));
+html_page!(PostPreviewPage, "preview", |page| format!("Preview of a post by @{}", page.username));

@@ -185,10 +185,7 @@ pub struct SearchConsolePage {
     pub operators: Vec<OperatorHelp>,
 }
 
-html_page!(
-    SearchConsolePage,
-    "search-console",
-    crate::samples::search_console::search_console_states,
-    |_| "Search console".to_owned(),
-    |page| vec![("query", &page.query), ("post", &page.post)]
-);
+html_page!(SearchConsolePage, "search-console", |_| "Search console".to_owned(), |page| vec![
+    ("query", &page.query),
+    ("post", &page.post)
+]);

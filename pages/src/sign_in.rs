@@ -50,7 +50,7 @@ pub struct CancelForm {
     pub hidden: Vec<(String, String)>,
 }
 
-html_page!(SignInPage, "sign-in", crate::samples::sign_in::sign_in_states, |_| "Sign in".to_owned(), |page| vec![
+html_page!(SignInPage, "sign-in", |_| "Sign in".to_owned(), |page| vec![
     ("login", &page.login),
     ("password", &page.password)
 ]);
@@ -83,7 +83,6 @@ pub struct SignUpPage {
 html_page!(
     SignUpPage,
     "sign-up",
-    crate::samples::sign_in::sign_up_states,
     |page| if page.owner_setup.is_some() { "Set up this site" } else { "Create account" }.to_owned(),
     |page| vec![
         ("name", &page.name),
@@ -112,4 +111,4 @@ pub struct SignOutPage {
     pub back: String,
 }
 
-html_page!(SignOutPage, "sign-out", crate::samples::sign_in::sign_out_states, |_| "Sign out".to_owned());
+html_page!(SignOutPage, "sign-out", |_| "Sign out".to_owned());

@@ -75,19 +75,12 @@ impl RefusedRequestPage {
     }
 }
 
-html_page!(RefusedRequestPage, "refused_request", crate::samples::tools::refused_request_states, |_| "Refused request"
-    .to_owned());
+html_page!(RefusedRequestPage, "refused_request", |_| "Refused request".to_owned());
 
-html_page!(
-    SignatureExplainerPage,
-    "signature",
-    crate::samples::tools::signature_states,
-    |_| "Signature explainer".to_owned(),
-    |page| vec![
-        ("method", &page.method),
-        ("url", &page.url),
-        ("authorization", &page.authorization),
-        ("body", &page.body),
-        ("base_string", &page.base_string)
-    ]
-);
+html_page!(SignatureExplainerPage, "signature", |_| "Signature explainer".to_owned(), |page| vec![
+    ("method", &page.method),
+    ("url", &page.url),
+    ("authorization", &page.authorization),
+    ("body", &page.body),
+    ("base_string", &page.base_string)
+]);

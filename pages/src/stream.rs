@@ -41,13 +41,10 @@ impl StreamRulesPage {
     const TAB: AppTab = AppTab::Stream;
 }
 
-html_page!(
-    StreamRulesPage,
-    "stream",
-    crate::samples::search_console::stream_rules_states,
-    |page| format!("Stream: {}", page.app.name),
-    |page| vec![("value", &page.value), ("tag", &page.tag)]
-);
+html_page!(StreamRulesPage, "stream", |page| format!("Stream: {}", page.app.name), |page| vec![
+    ("value", &page.value),
+    ("tag", &page.tag)
+]);
 
 /// Its script ([`crate::STREAM_SCRIPT`]) reads the stream at `events`.
 #[derive(Template)]
@@ -63,7 +60,4 @@ impl LiveStreamPage {
     const TAB: AppTab = AppTab::Stream;
 }
 
-html_page!(LiveStreamPage, "live", crate::samples::search_console::live_stream_states, |page| format!(
-    "Live: {}",
-    page.app.name
-));
+html_page!(LiveStreamPage, "live", |page| format!("Live: {}", page.app.name));

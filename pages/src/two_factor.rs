@@ -21,13 +21,7 @@ pub struct SignInCodePage {
     pub restart: String,
 }
 
-html_page!(
-    SignInCodePage,
-    "sign-in-code",
-    crate::samples::two_factor::sign_in_code_states,
-    |_| "Enter your code".to_owned(),
-    |page| vec![("code", &page.code)]
-);
+html_page!(SignInCodePage, "sign-in-code", |_| "Enter your code".to_owned(), |page| vec![("code", &page.code)]);
 
 pub enum TwoFactorForms {
     /// Form fields: `password`.
@@ -71,7 +65,7 @@ impl SecurityPage {
     const SECTION: &'static str = "Security";
 }
 
-html_page!(SecurityPage, "security", crate::samples::two_factor::security_states, |_| "Security".to_owned(), |page| {
+html_page!(SecurityPage, "security", |_| "Security".to_owned(), |page| {
     let mut fields = match &page.two_factor {
         TwoFactorForms::Off { password, .. } => vec![("password", password)],
         TwoFactorForms::On { codes_password, codes_code, off_password, off_code, .. } => vec![
@@ -114,13 +108,9 @@ impl TwoFactorSetupPage {
     }
 }
 
-html_page!(
-    TwoFactorSetupPage,
-    "two-factor-setup",
-    crate::samples::two_factor::setup_states,
-    |_| "Turn on two-factor sign-in".to_owned(),
-    |page| vec![("code", &page.code)]
-);
+html_page!(TwoFactorSetupPage, "two-factor-setup", |_| "Turn on two-factor sign-in".to_owned(), |page| vec![(
+    "code", &page.code
+)]);
 
 /// Shown once.
 #[derive(Template)]
@@ -134,9 +124,7 @@ impl RecoveryCodesPage {
     const SECTION: &'static str = "Security";
 }
 
-html_page!(RecoveryCodesPage, "recovery-codes", crate::samples::two_factor::recovery_code_states, |_| {
-    "Recovery codes".to_owned()
-});
+html_page!(RecoveryCodesPage, "recovery-codes", |_| "Recovery codes".to_owned());
 
 /// Modules around the code that stay light.
 const QUIET_ZONE: usize = 4;

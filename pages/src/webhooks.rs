@@ -111,7 +111,4 @@ impl WebhooksPage {
     const TAB: AppTab = AppTab::Webhooks;
 }
 
-html_page!(WebhooksPage, "webhooks", crate::samples::webhooks::webhooks_states, |page| format!(
-    "Webhooks: {}",
-    page.app.name
-));
+html_page!(WebhooksPage, "webhooks", |page| format!("Webhooks: {}", page.app.name));

@@ -56,6 +56,4 @@ impl ClientsPage {
     const SECTION: &'static str = "Connect";
 }
 
-html_page!(ClientsPage, "console_clients", crate::samples::console::clients_states, |_| {
-    "Connect your client".to_owned()
-});
+html_page!(ClientsPage, "console_clients", |_| "Connect your client".to_owned());

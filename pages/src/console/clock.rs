@@ -40,10 +40,8 @@ impl ConsoleClockPage {
     const SECTION: &'static str = "Clock";
 }
 
-html_page!(
-    ConsoleClockPage,
-    "console_clock",
-    crate::samples::console::clock_states,
-    |_| "Clock".to_owned(),
-    |page| vec![("by", &page.by), ("time", &page.time), ("factor", &page.factor)]
-);
+html_page!(ConsoleClockPage, "console_clock", |_| "Clock".to_owned(), |page| vec![
+    ("by", &page.by),
+    ("time", &page.time),
+    ("factor", &page.factor)
+]);

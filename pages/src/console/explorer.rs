@@ -45,9 +45,7 @@ impl ExplorerPage {
     const SECTION: &'static str = "API explorer";
 }
 
-html_page!(ExplorerPage, "console_explorer", crate::samples::console::explorer_states, |_| {
-    "API explorer".to_owned()
-});
+html_page!(ExplorerPage, "console_explorer", |_| "API explorer".to_owned());
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExplorerInput {
@@ -145,9 +143,5 @@ impl HtmlPage for ExplorerOperationPage {
         let all = own.chain(rest.into_iter().filter_map(|(name, field)| Some((name, field?))));
         all.filter_map(|(name, field)| Some(FormProblem { field: name.to_owned().into(), text: field.error.clone()? }))
             .collect()
-    }
-
-    fn sample_states() -> Vec<(&'static str, Self)> {
-        crate::samples::console::operation_states()
     }
 }

@@ -69,4 +69,4 @@ impl FaultsPage {
     }
 }
 
-html_page!(FaultsPage, "console_faults", crate::samples::console::fault_states, |_| "Faults".to_owned());
+html_page!(FaultsPage, "console_faults", |_| "Faults".to_owned());

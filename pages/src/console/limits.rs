@@ -43,5 +43,4 @@ impl ConsoleLimitsPage {
     }
 }
 
-html_page!(ConsoleLimitsPage, "console_limits", crate::samples::console::limits_states, |_| "Limits and cost"
-    .to_owned());
+html_page!(ConsoleLimitsPage, "console_limits", |_| "Limits and cost".to_owned());

@@ -44,7 +44,7 @@ impl PeoplePage {
     const SECTION: &'static str = "People";
 }
 
-html_page!(PeoplePage, "console_people", crate::samples::console::people_states, |_| "People".to_owned(), |page| vec![
+html_page!(PeoplePage, "console_people", |_| "People".to_owned(), |page| vec![
     ("username", &page.username),
     ("name", &page.name),
     ("description", &page.description)
@@ -156,25 +156,19 @@ impl PersonPage {
     }
 }
 
-html_page!(
-    PersonPage,
-    "console_person",
-    crate::samples::console::person_states,
-    |page| format!("@{}", page.person.username),
-    |page| vec![
-        ("username", &page.profile.username),
-        ("name", &page.profile.name),
-        ("description", &page.profile.description),
-        ("location", &page.profile.location),
-        ("url", &page.profile.url),
-        ("text", &page.post.text),
-        ("reply_to", &page.post.reply_to),
-        ("quote", &page.post.quote),
-        ("poll_options", &page.post.poll_options),
-        ("poll_minutes", &page.post.poll_minutes),
-        ("target_post", &page.target_post),
-        ("target_user", &page.target_user),
-        ("recipient", &page.recipient),
-        ("message", &page.message),
-    ]
-);
+html_page!(PersonPage, "console_person", |page| format!("@{}", page.person.username), |page| vec![
+    ("username", &page.profile.username),
+    ("name", &page.profile.name),
+    ("description", &page.profile.description),
+    ("location", &page.profile.location),
+    ("url", &page.profile.url),
+    ("text", &page.post.text),
+    ("reply_to", &page.post.reply_to),
+    ("quote", &page.post.quote),
+    ("poll_options", &page.post.poll_options),
+    ("poll_minutes", &page.post.poll_minutes),
+    ("target_post", &page.target_post),
+    ("target_user", &page.target_user),
+    ("recipient", &page.recipient),
+    ("message", &page.message),
+]);

@@ -156,21 +156,12 @@ impl ConsoleRequestDiffPage {
     const SECTION: &'static str = "Requests";
 }
 
-html_page!(
-    ConsoleRequestsPage,
-    "console_requests",
-    crate::samples::console::requests_states,
-    |_| "Requests".to_owned(),
-    |page| vec![("status", &page.filter.status), ("user", &page.filter.user)]
-);
-html_page!(ConsoleRequestPage, "console_request", crate::samples::console::request_states, |page| format!(
-    "{} {}",
-    page.line.method, page.line.target
-));
-html_page!(
-    ConsoleRequestDiffPage,
-    "console_request_diff",
-    crate::samples::console::request_diff_states,
-    |_| "Compare two requests".to_owned(),
-    |page| vec![("a", &page.a), ("b", &page.b)]
-);
+html_page!(ConsoleRequestsPage, "console_requests", |_| "Requests".to_owned(), |page| vec![
+    ("status", &page.filter.status),
+    ("user", &page.filter.user)
+]);
+html_page!(ConsoleRequestPage, "console_request", |page| format!("{} {}", page.line.method, page.line.target));
+html_page!(ConsoleRequestDiffPage, "console_request_diff", |_| "Compare two requests".to_owned(), |page| vec![
+    ("a", &page.a),
+    ("b", &page.b)
+]);

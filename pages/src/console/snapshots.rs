@@ -44,5 +44,4 @@ impl ConsoleSnapshotsPage {
     const SECTION: &'static str = "Snapshots";
 }
 
-html_page!(ConsoleSnapshotsPage, "console_snapshots", crate::samples::console::snapshot_states, |_| "Snapshots"
-    .to_owned());
+html_page!(ConsoleSnapshotsPage, "console_snapshots", |_| "Snapshots".to_owned());

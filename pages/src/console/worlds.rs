@@ -36,4 +36,4 @@ impl ConsoleWorldsPage {
     const SECTION: &'static str = "Worlds";
 }
 
-html_page!(ConsoleWorldsPage, "console_worlds", crate::samples::console::world_states, |_| "Worlds".to_owned());
+html_page!(ConsoleWorldsPage, "console_worlds", |_| "Worlds".to_owned());

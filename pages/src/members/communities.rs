@@ -71,13 +71,7 @@ pub struct CommunitiesPage {
     pub pager: Pager,
 }
 
-html_page!(
-    CommunitiesPage,
-    "communities",
-    crate::samples::communities::communities_states,
-    |_| "Communities".to_owned(),
-    |page| vec![("q", &page.query)]
-);
+html_page!(CommunitiesPage, "communities", |_| "Communities".to_owned(), |page| vec![("q", &page.query)]);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommunityMembership {
@@ -112,9 +106,7 @@ impl CommunityPage {
     }
 }
 
-html_page!(CommunityPage, "community", crate::samples::communities::community_states, |page| {
-    page.community.name.clone()
-});
+html_page!(CommunityPage, "community", |page| { page.community.name.clone() });
 
 #[derive(Template)]
 #[template(path = "members/community_members.html")]
@@ -128,6 +120,4 @@ pub struct CommunityMembersPage {
     pub path: String,
 }
 
-html_page!(CommunityMembersPage, "community_members", crate::samples::communities::community_members_states, |page| {
-    format!("Members of {}", page.community.name)
-});
+html_page!(CommunityMembersPage, "community_members", |page| { format!("Members of {}", page.community.name) });

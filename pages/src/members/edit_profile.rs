@@ -48,21 +48,15 @@ impl EditProfilePage {
     const SECTION: &'static str = "Profile";
 }
 
-html_page!(
-    EditProfilePage,
-    "edit_profile",
-    crate::samples::profile::edit_profile_states,
-    |_| "Profile settings".to_owned(),
-    |page| {
-        let [picture, banner] = &page.pictures;
-        vec![
-            ("name", &page.name),
-            ("description", &page.description),
-            ("location", &page.location),
-            ("url", &page.url),
-            ("time_zone", &page.time_zone),
-            (picture.key, &picture.file),
-            (banner.key, &banner.file),
-        ]
-    }
-);
+html_page!(EditProfilePage, "edit_profile", |_| "Profile settings".to_owned(), |page| {
+    let [picture, banner] = &page.pictures;
+    vec![
+        ("name", &page.name),
+        ("description", &page.description),
+        ("location", &page.location),
+        ("url", &page.url),
+        ("time_zone", &page.time_zone),
+        (picture.key, &picture.file),
+        (banner.key, &banner.file),
+    ]
+});

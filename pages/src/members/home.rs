@@ -30,7 +30,4 @@ impl HomePage {
     }
 }
 
-html_page!(HomePage, "home", crate::samples::members::home_states, |_| "Home".to_owned(), |page| vec![(
-    "text",
-    &page.compose.text
-)]);
+html_page!(HomePage, "home", |_| "Home".to_owned(), |page| vec![("text", &page.compose.text)]);

@@ -58,7 +58,7 @@ pub struct ListsPage {
     pub pager: Pager,
 }
 
-html_page!(ListsPage, "lists", crate::samples::lists::lists_states, |_| "Lists".to_owned());
+html_page!(ListsPage, "lists", |_| "Lists".to_owned());
 
 /// Form fields: `name`, `description`, `private`, `form`.
 #[derive(Clone, Default)]
@@ -77,7 +77,7 @@ pub struct NewListPage {
     pub form: ListForm,
 }
 
-html_page!(NewListPage, "new_list", crate::samples::lists::new_list_states, |_| "New list".to_owned(), |page| vec![
+html_page!(NewListPage, "new_list", |_| "New list".to_owned(), |page| vec![
     ("name", &page.form.name),
     ("description", &page.form.description)
 ]);
@@ -90,13 +90,10 @@ pub struct EditListPage {
     pub form: ListForm,
 }
 
-html_page!(
-    EditListPage,
-    "edit_list",
-    crate::samples::lists::edit_list_states,
-    |_| "Edit list".to_owned(),
-    |page| vec![("name", &page.form.name), ("description", &page.form.description)]
-);
+html_page!(EditListPage, "edit_list", |_| "Edit list".to_owned(), |page| vec![
+    ("name", &page.form.name),
+    ("description", &page.form.description)
+]);
 
 /// Form fields: `form`.
 #[derive(Template)]
@@ -107,7 +104,7 @@ pub struct DeleteListPage {
     pub form_id: String,
 }
 
-html_page!(DeleteListPage, "delete_list", crate::samples::lists::delete_list_states, |_| "Delete list".to_owned());
+html_page!(DeleteListPage, "delete_list", |_| "Delete list".to_owned());
 
 /// How a signed-in viewer is related to a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -133,7 +130,7 @@ impl ListTimelinePage {
     }
 }
 
-html_page!(ListTimelinePage, "list", crate::samples::lists::list_timeline_states, |page| page.list.name.clone());
+html_page!(ListTimelinePage, "list", |page| page.list.name.clone());
 
 /// Form fields: `username`.
 #[derive(Template)]
@@ -149,13 +146,10 @@ pub struct ListMembersPage {
     pub path: String,
 }
 
-html_page!(
-    ListMembersPage,
-    "list_members",
-    crate::samples::lists::list_members_states,
-    |page| format!("Members of {}", page.list.name),
-    |page| vec![("username", &page.username)]
-);
+html_page!(ListMembersPage, "list_members", |page| format!("Members of {}", page.list.name), |page| vec![(
+    "username",
+    &page.username
+)]);
 
 /// One's own lists, with whether a person is on them.
 #[derive(Template)]
@@ -171,7 +165,4 @@ pub struct AddToListPage {
     pub path: String,
 }
 
-html_page!(AddToListPage, "add_to_list", crate::samples::lists::add_to_list_states, |page| format!(
-    "Add @{} to your lists",
-    page.username
-));
+html_page!(AddToListPage, "add_to_list", |page| format!("Add @{} to your lists", page.username));

@@ -52,9 +52,7 @@ pub struct ConversationListPage {
     pub pager: Pager,
 }
 
-html_page!(ConversationListPage, "conversations", crate::samples::messages::conversation_list_states, |_| {
-    "Messages".to_owned()
-});
+html_page!(ConversationListPage, "conversations", |_| "Messages".to_owned());
 
 /// The picture or video of a message.
 pub struct MessageMedia {
@@ -137,13 +135,10 @@ pub struct MessageThreadPage {
     pub closed_because: Option<String>,
 }
 
-html_page!(
-    MessageThreadPage,
-    "message_thread",
-    crate::samples::messages::message_thread_states,
-    |page| format!("{} · Messages", page.title),
-    |page| vec![("text", &page.compose.text), ("media", &page.attachment.file)]
-);
+html_page!(MessageThreadPage, "message_thread", |page| format!("{} · Messages", page.title), |page| vec![
+    ("text", &page.compose.text),
+    ("media", &page.attachment.file)
+]);
 
 /// Form fields: `to`, `text`, `form`, and those of [`MessageAttachment`].
 #[derive(Template)]
@@ -156,10 +151,8 @@ pub struct NewMessagePage {
     pub attachment: MessageAttachment,
 }
 
-html_page!(
-    NewMessagePage,
-    "new_message",
-    crate::samples::messages::new_message_states,
-    |_| "New message".to_owned(),
-    |page| vec![("to", &page.to), ("text", &page.compose.text), ("media", &page.attachment.file)]
-);
+html_page!(NewMessagePage, "new_message", |_| "New message".to_owned(), |page| vec![
+    ("to", &page.to),
+    ("text", &page.compose.text),
+    ("media", &page.attachment.file)
+]);

@@ -31,10 +31,4 @@ impl MutedWordsPage {
     const SECTION: &'static str = "Muted words";
 }
 
-html_page!(
-    MutedWordsPage,
-    "muted_words",
-    crate::samples::muted_words::muted_words_states,
-    |_| "Muted words".to_owned(),
-    |page| vec![("word", &page.word)]
-);
+html_page!(MutedWordsPage, "muted_words", |_| "Muted words".to_owned(), |page| vec![("word", &page.word)]);

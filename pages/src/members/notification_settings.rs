@@ -28,9 +28,4 @@ impl NotificationSettingsPage {
     const SECTION: &'static str = "Notifications";
 }
 
-html_page!(
-    NotificationSettingsPage,
-    "notification_settings",
-    crate::samples::notification_settings::notification_settings_states,
-    |_| "Notifications".to_owned()
-);
+html_page!(NotificationSettingsPage, "notification_settings", |_| "Notifications".to_owned());

@@ -104,8 +104,7 @@ impl NotificationsPage {
     }
 }
 
-html_page!(NotificationsPage, "notifications", crate::samples::members::notifications_states, |_| "Notifications"
-    .to_owned());
+html_page!(NotificationsPage, "notifications", |_| "Notifications".to_owned());
 
 #[derive(Template)]
 #[template(path = "members/follow_requests.html")]
@@ -116,6 +115,4 @@ pub struct FollowRequestsPage {
     pub pager: Pager,
 }
 
-html_page!(FollowRequestsPage, "follow-requests", crate::samples::members::follow_requests_states, |_| {
-    "Requests to follow you".to_owned()
-});
+html_page!(FollowRequestsPage, "follow-requests", |_| "Requests to follow you".to_owned());

@@ -51,7 +51,4 @@ pub struct PeoplePage {
     pub empty: &'static str,
 }
 
-html_page!(PeoplePage, "people", crate::samples::members::people_states, |page| format!(
-    "{} · @{}",
-    page.heading, page.username
-));
+html_page!(PeoplePage, "people", |page| format!("{} · @{}", page.heading, page.username));

@@ -111,7 +111,4 @@ impl ProfilePage {
     }
 }
 
-html_page!(ProfilePage, "profile", crate::samples::members::profile_states, |page| format!(
-    "{} (@{})",
-    page.profile.name, page.profile.username
-));
+html_page!(ProfilePage, "profile", |page| format!("{} (@{})", page.profile.name, page.profile.username));

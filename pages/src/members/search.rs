@@ -24,7 +24,6 @@ pub struct MemberSearchPage {
 html_page!(
     MemberSearchPage,
     "search_posts",
-    crate::samples::members::search_states,
     |page| match page.query.value.as_str() {
         "" => "Search".to_owned(),
         query => format!("Search: {query}"),

@@ -120,7 +120,6 @@ impl WritePostPage {
 html_page!(
     WritePostPage,
     "write",
-    crate::samples::members::write_states,
     |page| match page.target {
         _ if !page.draft_id.is_empty() && page.publish_at.value.is_empty() => "Edit a draft",
         _ if !page.draft_id.is_empty() => "Edit a scheduled post",

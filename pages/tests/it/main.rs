@@ -3,10 +3,14 @@
 
 mod contrast;
 mod document;
+mod page_names;
+mod samples;
 
 use document::{Document, Element};
-use pages::{STYLE, all_samples};
-use std::collections::HashSet;
+use page_names::declared_page_names;
+use pages::STYLE;
+use samples::all_samples;
+use std::collections::{BTreeSet, HashSet};
 
 fn documents() -> Vec<(String, Document)> {
     all_samples()
@@ -36,6 +40,15 @@ fn every_state_has_its_own_name() {
     let names: HashSet<_> = all.iter().map(|sample| &sample.name).collect();
     assert_eq!(names.len(), all.len());
     assert!(all.len() > 80);
+}
+
+#[test]
+fn every_page_has_a_sample() {
+    let all = all_samples().unwrap();
+    let names: BTreeSet<_> =
+        all.iter().filter_map(|sample| sample.name.split_once('.')).map(|(page, _)| page).collect();
+    let declared = declared_page_names();
+    assert_eq!(declared.iter().map(String::as_str).collect::<Vec<_>>(), Vec::from_iter(names));
 }
 
 #[test]
@@ -223,10 +236,8 @@ fn hostile_words_come_out_as_words() {
 #[test]
 fn details_of_callbacks_are_for_development_worlds() {
     let page = |dev| {
-        let (_, mut page) = <pages::ErrorPage as pages::HtmlPage>::sample_states()
-            .into_iter()
-            .find(|(state, _)| *state == "redirect-dev")
-            .unwrap();
+        let (_, mut page) =
+            samples::authorize::error_states().into_iter().find(|(state, _)| *state == "redirect-dev").unwrap();
         page.frame.dev = dev;
         pages::HtmlPage::render_html(&page).unwrap()
     };

@@ -1,0 +1,164 @@
+//! Samples of reports, decisions and administration.
+
+use super::{HOSTILE, days_ago, hostile_frame, minutes_ago, signed_in_frame};
+use pages::{
+    AdminAppealItem, AdminAuditPage, AdminPeoplePage, AdminQueuePage, AdminReportItem, AdminSitePage, AdminTermsPage,
+    ApplicationItem, AuditItem, BlockedTermGroup, BlockedTermItem, DecisionItem, DecisionsPage, FormField, Pager,
+    ReportPage, RoleItem, SettingItem, TextPage, render_markdown,
+};
+
+pub(crate) fn text_states() -> Vec<(&'static str, TextPage)> {
+    let of = |frame, text: &str| TextPage { frame, title: "Rules".to_owned(), html: render_markdown(text) };
+    vec![("rules", of(signed_in_frame(), "1. Be *kind*.\n")), ("hostile", of(hostile_frame(), HOSTILE))]
+}
+
+pub(crate) fn report_states() -> Vec<(&'static str, ReportPage)> {
+    let of = |frame, text: FormField| ReportPage {
+        frame,
+        action: "/report".to_owned(),
+        kind: "post",
+        id: "12".to_owned(),
+        categories: vec![("spam", "Spam"), ("other", "Something else")],
+        category: "spam".to_owned(),
+        text,
+    };
+    vec![
+        ("empty", of(signed_in_frame(), FormField::default())),
+        ("hostile", of(hostile_frame(), FormField::invalid(HOSTILE, HOSTILE))),
+    ]
+}
+
+pub(crate) fn decisions_states() -> Vec<(&'static str, DecisionsPage)> {
+    let one = |text: &str, may_appeal: bool| DecisionItem {
+        id: "12".to_owned(),
+        text: "A moderator suspended your account.".to_owned(),
+        reason: text.to_owned(),
+        at: days_ago(2),
+        ends_at: Some(minutes_ago(-60)),
+        is_lifted: false,
+        appeal: (!may_appeal).then(|| text.to_owned()),
+        may_appeal,
+    };
+    let of = |frame, decisions| DecisionsPage {
+        frame,
+        action: "/settings/moderation".to_owned(),
+        token: String::new(),
+        decisions,
+    };
+    vec![
+        ("none", of(signed_in_frame(), Vec::new())),
+        ("one", of(signed_in_frame(), vec![one("Rule 1", true)])),
+        ("hostile", of(hostile_frame(), vec![one(HOSTILE, false)])),
+    ]
+}
+
+pub(crate) fn queue_states() -> Vec<(&'static str, AdminQueuePage)> {
+    let report = |id: &str, text: &str| AdminReportItem {
+        id: id.to_owned(),
+        category: "spam".to_owned(),
+        text: text.to_owned(),
+        kind: "post",
+        subject_text: text.to_owned(),
+        username: text.to_owned(),
+        reporter: text.to_owned(),
+        at: minutes_ago(5),
+        history: vec![text.to_owned()],
+        other_reports: 2,
+    };
+    let appeal = |text: &str| AdminAppealItem {
+        id: "77".to_owned(),
+        decision: "suspend".to_owned(),
+        text: text.to_owned(),
+        username: text.to_owned(),
+        at: days_ago(1),
+    };
+    let of = |frame, reports, appeals| AdminQueuePage {
+        frame,
+        action: "/admin/reports".to_owned(),
+        appeal_action: "/admin/appeals".to_owned(),
+        reports,
+        appeals,
+        pager: Pager::default(),
+    };
+    vec![
+        ("none", of(signed_in_frame(), Vec::new(), Vec::new())),
+        ("several", of(signed_in_frame(), vec![report("1", "Buy now"), report("2", "")], vec![appeal("Why?")])),
+        ("hostile", of(hostile_frame(), vec![report("1", HOSTILE)], vec![appeal(HOSTILE)])),
+    ]
+}
+
+pub(crate) fn people_states() -> Vec<(&'static str, AdminPeoplePage)> {
+    let of = |frame, text: &str| AdminPeoplePage {
+        frame,
+        application_action: "/admin/applications".to_owned(),
+        role_action: "/admin/roles".to_owned(),
+        invite_action: "/admin/invitations".to_owned(),
+        invitation: Some("https://social.example/account/join?token=sample".to_owned()),
+        applications: vec![ApplicationItem {
+            id: "1".to_owned(),
+            username: text.to_owned(),
+            name: text.to_owned(),
+            email: text.to_owned(),
+            at: minutes_ago(5),
+        }],
+        roles: vec![RoleItem { username: text.to_owned(), role: "owner" }],
+        username: FormField::default(),
+    };
+    vec![("several", of(signed_in_frame(), "ada")), ("hostile", of(hostile_frame(), HOSTILE))]
+}
+
+pub(crate) fn site_states() -> Vec<(&'static str, AdminSitePage)> {
+    let of = |frame, text: &str| AdminSitePage {
+        frame,
+        action: "/admin/site".to_owned(),
+        settings: vec![
+            SettingItem { name: "name", value: FormField::new(text), is_page: false, help: "A name".to_owned() },
+            SettingItem {
+                name: "rules",
+                value: FormField::invalid(text, "Too long"),
+                is_page: true,
+                help: "Markdown".to_owned(),
+            },
+        ],
+    };
+    vec![("filled", of(signed_in_frame(), "Locum")), ("hostile", of(hostile_frame(), HOSTILE))]
+}
+
+pub(crate) fn terms_states() -> Vec<(&'static str, AdminTermsPage)> {
+    let group = |text: &str| BlockedTermGroup {
+        title: "Words and phrases",
+        terms: [false, true].map(|is_held| BlockedTermItem { kind: "word", term: text.to_owned(), is_held }).into(),
+    };
+    let of = |frame, groups, term: FormField| AdminTermsPage {
+        frame,
+        action: "/admin/terms".to_owned(),
+        groups,
+        kinds: vec![
+            ("word", "Word or phrase", "In posts and messages"),
+            ("email-domain", "Email domain", "Of registrations"),
+        ],
+        kind: "word".to_owned(),
+        term,
+        hold: false,
+    };
+    vec![
+        ("none", of(signed_in_frame(), Vec::new(), FormField::default())),
+        ("several", of(signed_in_frame(), vec![group("cheap pills")], FormField::default())),
+        ("refused", of(signed_in_frame(), Vec::new(), FormField::invalid("no host", "A host has letters only"))),
+        ("hostile", of(hostile_frame(), vec![group(HOSTILE)], FormField::invalid(HOSTILE, HOSTILE))),
+    ]
+}
+
+pub(crate) fn audit_states() -> Vec<(&'static str, AdminAuditPage)> {
+    let of = |frame, text: &str| AdminAuditPage {
+        frame,
+        entries: vec![AuditItem {
+            at: minutes_ago(5),
+            kind: "moderation.act".to_owned(),
+            actor: text.to_owned(),
+            detail: text.to_owned(),
+        }],
+        pager: Pager::default(),
+    };
+    vec![("one", of(signed_in_frame(), "@ada")), ("hostile", of(hostile_frame(), HOSTILE))]
+}
