@@ -79,6 +79,19 @@ impl DeliveryQueue {
         queue.insert(index, new);
     }
 
+    /// Adds a delivery enqueued since the last was loaded, unless earlier ones are still to be loaded: they come first.
+    pub(super) fn push_newest(&mut self, new: PendingDelivery) {
+        if !self.is_full {
+            self.push(new);
+        }
+    }
+
+    /// Adds deliveries that were committed late, those after the last loaded one only if nothing is missing between.
+    pub(super) fn push_late(&mut self, late: Vec<PendingDelivery>) {
+        let end = if self.is_full { self.highest_seq() } else { i64::MAX };
+        late.into_iter().filter(|one| one.seq <= end).for_each(|one| self.push(one));
+    }
+
     /// Takes the next delivery that is due; it is in flight from now on.
     pub(super) fn take_due(&mut self, now: Time) -> Option<PendingDelivery> {
         if self.in_flight.len() >= self.concurrency {
@@ -286,6 +299,25 @@ mod tests {
         assert_eq!(taken(&mut queue, NOW), [9]);
         queue.complete(7, 9, DeliveryOutcome::Done);
         assert_eq!(taken(&mut queue, NOW), [12]);
+    }
+
+    #[test]
+    fn new_deliveries_wait_until_those_before_them_are_loaded() {
+        let mut queue = DeliveryQueue::new();
+        for seq in [1, 3] {
+            queue.push(waiting(seq, 7));
+        }
+        queue.is_full = true;
+        queue.push_newest(waiting(6, 7));
+        queue.push_late(vec![waiting(2, 7), waiting(6, 7)]);
+        assert_eq!(queue.highest_seq(), 3);
+        queue.is_full = false;
+        queue.push_late(vec![waiting(4, 7)]);
+        queue.push_newest(waiting(6, 7));
+        for seq in [1, 2, 3, 4, 6] {
+            assert_eq!(taken(&mut queue, NOW), [seq]);
+            queue.complete(7, seq, DeliveryOutcome::Done);
+        }
     }
 
     #[test]

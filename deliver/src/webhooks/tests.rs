@@ -355,6 +355,33 @@ async fn one_that_comes_back_gets_everything_at_once() {
     while_sending(&world, settings(), story).await;
 }
 
+/// An event that arrives while a backlog of more than one page is loaded.
+async fn check_order_of_backlog(world: &World) {
+    let (app, secret) = world.app().await;
+    let receiver = Receiver::open(&secret);
+    let hook = world.hook(app, receiver.port).await;
+    world.enqueue(hook, 0..2500, 10).await;
+    // The queue is loaded page by page, while there is something to send.
+    receiver.pause.store(300, Ordering::SeqCst);
+    let story = async {
+        until("the first are under way", async || receiver.count() == 10).await;
+        receiver.pause.store(0, Ordering::SeqCst);
+        world.enqueue(hook, 2500..2510, 10).await;
+        until("all came", async || receiver.count() >= 2510).await;
+        let heard: Vec<i64> = receiver.heard.lock().iter().map(|id| id.parse().unwrap()).collect();
+        for key in 0..10 {
+            let of_key: Vec<i64> = heard.iter().copied().filter(|id| id % 10 == key).collect();
+            assert!(of_key.is_sorted(), "{of_key:?}");
+        }
+    };
+    while_sending(world, settings(), story).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn event_that_arrives_during_a_backlog_is_sent_after_it() {
+    check_order_of_backlog(&World::open(None, 0).await).await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_withdrawn_holds_up_nothing_behind_it() {
     let world = World::open(None, 0).await;

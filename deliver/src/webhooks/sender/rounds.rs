@@ -136,13 +136,13 @@ impl SenderState {
         let read = move |tx: &mut Tx<'_>| {
             let mut all = Vec::new();
             for id in &ids {
-                all.extend(deliveries::list_pending(tx, *id, from, PAGE_SIZE)?);
+                all.push((*id, deliveries::list_pending(tx, *id, from, PAGE_SIZE)?));
             }
             Ok(all)
         };
-        for waiting in self.store.read(read).await? {
-            if let Some(active) = self.active.get_mut(&waiting.webhook_id) {
-                active.queue.push(waiting);
+        for (id, late) in self.store.read(read).await? {
+            if let Some(active) = self.active.get_mut(&id) {
+                active.queue.push_late(late);
             }
         }
         Ok(())
@@ -168,7 +168,7 @@ impl SenderState {
             }
             match self.active.get_mut(&waiting.webhook_id) {
                 Some(active) => {
-                    active.queue.push(waiting);
+                    active.queue.push_newest(waiting);
                     self.ready.insert(waiting.webhook_id);
                 }
                 None => {

@@ -75,6 +75,13 @@ async fn of_several_nodes_one_sends() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn event_that_arrives_during_a_backlog_is_sent_after_it() {
+    if let Some(database) = Database::make("backlog").await {
+        super::check_order_of_backlog(&database.node(0).await).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_a_node_held_when_it_died_is_sent_by_another_after_its_time() {
     let Some(database) = Database::make("dead").await else {
         return;
