@@ -231,6 +231,11 @@ impl DeliveryQueue {
         self.concurrency = 0;
     }
 
+    /// Sends again after [`Self::close`].
+    pub(super) fn reopen(&mut self) {
+        self.concurrency = self.concurrency.max(1);
+    }
+
     pub(super) fn abort_in_flight(&mut self) {
         for (_, stop) in self.in_flight.values_mut() {
             // Dropping the sender notifies the attempt.

@@ -55,13 +55,20 @@ impl SenderState {
         unclaimed.into_iter().filter(|id| node.is_preferred_for(*id)).collect()
     }
 
-    /// Drops webhooks that this node has no lease on, and hands over those that fall to another node now.
+    /// Drops webhooks that this node has no lease on, and hands over those that fall to another node now, unless they
+    /// fall to this one again before that was possible.
     pub(super) async fn check_leases(&mut self) -> Result<(), Error> {
         let incarnation = self.incarnation;
         let read = move |tx: &mut Tx<'_>| Ok(webhooks::list_leases(tx, incarnation)?);
         let ours: HashSet<i64> = self.store.read(read).await?.into_iter().collect();
         self.active.retain(|id, _| ours.contains(id));
         let node = &self.store.context().node;
+        for (id, active) in &mut self.active {
+            let is_stopped = self.stop_waiters.iter().any(|(stopped, ..)| stopped == id);
+            if !is_stopped && node.is_preferred_for(*id) {
+                active.queue.reopen();
+            }
+        }
         let leaving = ours.iter().copied().filter(|id| !node.is_preferred_for(*id));
         let mut finished = Vec::new();
         for id in leaving {

@@ -145,6 +145,43 @@ async fn holds_only_its_share(node: &World) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn webhook_is_sent_to_again_when_the_node_that_was_to_take_it_over_is_gone() {
+    let Some(database) = Database::make("returned").await else {
+        return;
+    };
+    let one = database.node(0).await;
+    let (app, secret) = one.app().await;
+    let receiver = Receiver::open(&secret);
+    let mut hooks = Vec::new();
+    for number in 0..10 {
+        let url = format!("http://127.0.0.1:{}/{number}", receiver.port);
+        let new = network::webhooks::NewWebhook { app, url, most: 10, check_after_ms: 24 * super::HOUR };
+        hooks.push(one.store.write(move |tx| network::webhooks::register(tx, &new)).await.unwrap().id);
+    }
+    // No webhook can be handed over before the other node is gone.
+    receiver.pause.store(12_000, Ordering::SeqCst);
+    let story = async {
+        for (number, hook) in (0..).zip(&hooks) {
+            one.enqueue(*hook, number * 2..number * 2 + 2, 1).await;
+        }
+        until("all have one on its way", async || receiver.count() == 10).await;
+        receiver.pause.store(0, Ordering::SeqCst);
+        let worker_count = || one.store.context().node.worker_count();
+        let other = database.node(1).await;
+        until("the other node is known", async || worker_count() == 2).await;
+        assert!(!holds_only_its_share(&one).await);
+        // At least one scan, which finds what is to be handed over.
+        tokio::time::sleep(Duration::from_millis(1500)).await;
+        drop(other);
+        until("the other node is gone", async || worker_count() == 1).await;
+        assert_eq!(receiver.count(), 10, "the others were on their way");
+        until("the rest comes", async || receiver.count() == 20).await;
+    };
+    let settings = super::WebhookSettings { timeout: Duration::from_secs(30), ..settings() };
+    while_sending(&one, settings, story).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn webhooks_are_spread_over_the_nodes_and_taken_over_from_lost_ones() {
     let Some(database) = Database::make("spread").await else {
         return;
