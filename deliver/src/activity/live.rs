@@ -54,8 +54,8 @@ impl LiveActivityReader {
         for envelope in &found {
             let line = event_line(envelope);
             self.hub.visit_sessions(envelope.app, StreamEndpoint::Activity, |session| {
-                // Events before the connection are available by replay only.
-                if envelope.at >= session.connected_at() {
+                // Events before the connection are available by replay only; streams of a past period end with it.
+                if !session.is_replay() && envelope.at >= session.connected_at() {
                     session.send(line.clone());
                 }
             });

@@ -5,15 +5,17 @@ use std::time::Duration;
 
 use base::encryption::{Keyring, MasterKey};
 use base::refusal::StreamConnectionRefusal;
-use base::{AppId, Clock, Error, Refusal, Rng, SiteLinks, Vocabulary};
+use base::{AppId, Clock, Error, Refusal, Rng, Scopes, SiteLinks, Vocabulary};
 use bytes::Bytes;
 use futures_util::StreamExt as _;
+use network::activity::{ActivitySubscriber, NewActivitySubscription};
 use store::{DatabaseLocation, Store, StoreOptions, Tx};
 use tempfile::TempDir;
 
 use crate::activity::{ActivityConfig, LiveActivityReader};
 use crate::fixtures::create_app;
 
+use super::posts::tests::publish;
 use super::{ConnectionRequest, DisconnectReason, Hub, SessionFeed, StreamEndpoint, StreamSettings};
 
 /// The hub of a new store, with two apps.
@@ -103,6 +105,32 @@ async fn activity_is_waited_for_while_a_stream_is_open() {
     assert!(!hub.wait_for_activity(end, limit).await);
     assert!(!reader.poll_once().await.unwrap());
     assert!(hub.wait_for_activity(end, limit).await);
+}
+
+#[tokio::test]
+async fn stream_of_a_past_period_gets_no_live_events() {
+    let site = site(StreamSettings::default()).await;
+    let (hub, [app, _]) = (&site.hub, site.apps);
+    let config = ActivityConfig { default_vocabulary: Vocabulary::Post, site: SiteLinks::default() };
+    let mut reader = LiveActivityReader::new(Arc::clone(&site.store), hub.clone(), config);
+    let live = hub.open(opening(app, StreamEndpoint::Activity)).await.unwrap();
+    let past = ConnectionRequest { replay: true, ..opening(app, StreamEndpoint::Activity) };
+    let past = hub.open(past).await.unwrap();
+    assert!(!reader.poll_once().await.unwrap());
+    let change = move |tx: &mut Tx<'_>| {
+        let owner = store::apps::find_by_id(tx, app)?.unwrap().owner_id;
+        let subscriber = ActivitySubscriber { app, user: None, scopes: Scopes::NONE, enterprise: false };
+        let event_type = "post.create".to_owned();
+        let new = NewActivitySubscription { event_type, user_id: Some(owner), ..NewActivitySubscription::default() };
+        network::activity::subscribe(tx, &subscriber, &new)?;
+        publish(tx, app, "a lighthouse")
+    };
+    site.store.write(change).await.unwrap();
+    let end = site.store.read(|tx| Ok(store::event_log::end_cursor(tx)?)).await.unwrap();
+    reader.poll_once().await.unwrap();
+    assert!(hub.wait_for_activity(end, Duration::from_millis(20)).await);
+    assert_eq!(live.message_counts(), (1, 0));
+    assert_eq!(past.message_counts(), (0, 0));
 }
 
 #[tokio::test]
