@@ -44,7 +44,7 @@ fn advance_replay(tx: &mut Tx<'_>, replay: &Replay) -> Result<bool, Error> {
     };
     match replay.state {
         ReplayState::Enqueuing => enqueue_page(tx, replay, webhook.app_id),
-        ReplayState::Sending => finish_replay(tx, replay),
+        ReplayState::Sending => finish_replay(tx, replay, webhook.valid),
         ReplayState::Complete | ReplayState::Incomplete => Ok(false),
     }
 }
@@ -74,12 +74,13 @@ pub(crate) const fn order_key(job_id: i64) -> i64 {
     job_id.saturating_neg()
 }
 
-fn finish_replay(tx: &mut Tx<'_>, replay: &Replay) -> Result<bool, Error> {
+fn finish_replay(tx: &mut Tx<'_>, replay: &Replay, is_valid: bool) -> Result<bool, Error> {
     let (waiting, given_up) = replays::count_unfinished(tx, replay.id)?;
-    if waiting > 0 {
+    if waiting > 0 && is_valid {
         return Ok(false);
     }
-    let (state, word, text) = if given_up == 0 {
+    // What waits for an invalid webhook expires, and is not counted from then on.
+    let (state, word, text) = if given_up == 0 && is_valid {
         (ReplayState::Complete, "Complete", "Job completed successfully")
     } else {
         let text = "Job failed to deliver all events, please retry your replay job";

@@ -22,7 +22,7 @@ use crate::fixtures;
 use super::challenge::ChallengeSubject;
 use super::{
     AddressBlock, AllowedTargets, NameResolver, TargetUrl, WebhookAdmin, WebhookClient, WebhookSettings,
-    periodic_challenges, sign,
+    periodic_challenges, replays, sign,
 };
 
 /// 2026-06-01T12:00:00Z.
@@ -415,6 +415,28 @@ async fn what_is_withdrawn_holds_up_nothing_behind_it() {
         assert_eq!(receiver.heard.lock()[1..], ["1", "2"]);
     };
     while_sending(&world, settings(), story).await;
+}
+
+#[tokio::test]
+async fn replay_to_a_webhook_that_is_disabled_before_it_ends_is_incomplete() {
+    let world = World::open(None, 0).await;
+    let (app, _) = world.app().await;
+    let hook = world.hook(app, 1).await;
+    world.enqueue(hook, 0..1, 1).await;
+    let period = (START.plus_ms(-HOUR), START.plus_ms(HOUR));
+    let start = move |tx: &mut Tx<'_>| network::webhooks::start_replay(tx, app, hook, period);
+    world.store.write(start).await.unwrap();
+    while replays::advance_all(&world.store).await.unwrap() {}
+    assert_eq!(world.states(hook).await, [DeliveryState::Waiting; 2]);
+    let disable = move |tx: &mut Tx<'_>| {
+        store::webhooks::disable(tx, hook, "It failed for too long.")?;
+        Ok(deliveries::prune(tx, hook, period.1, true, 10)?)
+    };
+    assert_eq!(world.store.write(disable).await.unwrap(), 2);
+    assert!(!replays::advance_all(&world.store).await.unwrap());
+    let bodies: Vec<String> = world.deliveries(hook).await.into_iter().map(|one| one.body).collect();
+    assert_eq!(bodies.len(), 1);
+    assert!(bodies[0].contains(r#""job_state":"Incomplete""#), "{bodies:?}");
 }
 
 #[tokio::test]
