@@ -57,7 +57,7 @@ pub(crate) async fn store_file(
     let new = NewUpload { kind, total_bytes: None, limit, shared_with: Vec::new() };
     let upload = call.write(move |tx| uploads::initialize(tx, user, &new)).await?;
     let segment = UploadSegment { index: 0, size: i64::try_from(file.size).unwrap_or(i64::MAX) };
-    let moved = processor.files().rename(&file.name, &segment_path(upload.id, 0)).await;
+    let moved = processor.files().rename(file.name(), &segment_path(upload.id, 0)).await;
     moved.map_err(storage_unavailable)?;
     let id = upload.id;
     let upload = call.write(move |tx| {

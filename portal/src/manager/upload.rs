@@ -146,15 +146,9 @@ async fn receive_media(
     let names = ["name", "media_category"];
     let sent = SubmittedFields::from_pairs(names.iter().map(|name| ((*name).to_owned(), text(name))));
     let csrf = text("csrf");
-    let outcome = match check_csrf_token(&call, &visit, &csrf).await {
-        Ok(()) => store_media(&call, &uploads, &route, &sent, came.media.as_ref()).await,
-        Err(turn) => Err(turn),
-    };
-    if let Some(incoming) = &came.media {
-        // Files that cannot be removed now are removed at the next start.
-        let _left = uploads.files().delete(&incoming.name).await;
-    }
-    form_reply(&call, &visit, route, sent, outcome?).await
+    check_csrf_token(&call, &visit, &csrf).await?;
+    let outcome = store_media(&call, &uploads, &route, &sent, came.media.as_ref()).await?;
+    form_reply(&call, &visit, route, sent, outcome).await
 }
 
 fn media_problem(message: &str) -> AdsProblem {
@@ -212,7 +206,7 @@ async fn create_media(
     let upload = upload.await?;
     let size = i64::try_from(incoming.size).unwrap_or(i64::MAX);
     let (id, one) = (upload.id, UploadSegment { index: 0, size });
-    let moved = uploads.files().rename(&incoming.name, &segment_path(id, 0)).await;
+    let moved = uploads.files().rename(incoming.name(), &segment_path(id, 0)).await;
     moved.map_err(storage_unavailable)?;
     let upload = call.write(move |tx| {
         let mut upload = rules::add_segment(tx, user, id, one, limit)?;

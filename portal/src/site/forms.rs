@@ -76,16 +76,9 @@ where
         check_same_origin(&call, &visit)?;
         let form = receive(&mut call, uploads.files()).await?;
         let submission = Arc::new(UploadSubmission { call, visit, uploads, form });
-        let UploadSubmission { call, visit, form, uploads, .. } = &*submission;
-        let reply = match check_csrf_token(call, visit, form.text("csrf").unwrap_or_default()).await {
-            Ok(()) => handle(Arc::clone(&submission)).await,
-            Err(exit) => Err(exit),
-        };
-        if let Some(incoming) = &form.media {
-            // A file that cannot be deleted now is at the next start.
-            let _left = uploads.files().delete(&incoming.name).await;
-        }
-        reply
+        let UploadSubmission { call, visit, form, .. } = &*submission;
+        check_csrf_token(call, visit, form.text("csrf").unwrap_or_default()).await?;
+        handle(submission).await
     })
 }
 

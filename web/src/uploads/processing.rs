@@ -230,15 +230,15 @@ impl UploadProcessor {
                 return Ok(Err(MediaRejection::TooLarge(media::IMAGE_BYTES)));
             }
             let _permit = self.decode_permits.acquire().await.map_err(Fault::context("waiting for a decode permit"))?;
-            let bytes = self.files.read_whole(&file.name).await.map_err(storage_unavailable)?;
+            let bytes = self.files.read_whole(file.name()).await.map_err(storage_unavailable)?;
             let bytes = bytes.ok_or_else(|| Fault::new("the file of a form is missing"))?;
             let task = tokio::task::spawn_blocking(move || crop_image(&bytes, shape, position));
             // A decoder that panics has not recognized the format.
             match task.await.unwrap_or(Err(MediaRejection::Unknown)) {
                 Ok(None) => Ok(Ok(())),
                 Ok(Some(cropped)) => {
-                    *file = IncomingFile::new(file.name.clone(), &cropped);
-                    self.files.put(&file.name, cropped).await.map_err(storage_unavailable)?;
+                    file.set_contents(&cropped);
+                    self.files.put(file.name(), cropped).await.map_err(storage_unavailable)?;
                     Ok(Ok(()))
                 }
                 Err(rejection) => Ok(Err(rejection)),

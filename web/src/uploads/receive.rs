@@ -1,5 +1,7 @@
 //! Reads upload requests: text fields, and a file that is streamed to storage.
 
+use std::sync::Arc;
+
 use base::{Error, Fault, Refusal};
 use base64::Engine as _;
 use base64::alphabet::STANDARD;
@@ -8,11 +10,11 @@ use bytes::{Bytes, BytesMut};
 use edge::BodyError;
 use futures_util::future::BoxFuture;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
-use media::{FileStore, MediaFormat, VIDEO_BYTES};
+use media::{FileStore, MediaFormat, ScratchFile, VIDEO_BYTES};
 use multer::{Constraints, Field, Multipart, SizeLimit};
 use serde_json::Value;
 
-use super::{SCRATCH, storage_unavailable};
+use super::storage_unavailable;
 use crate::body::{self, BodyContentType};
 use crate::endpoint::{BodySpec, ErrorFormat};
 use crate::request_context::RequestContext;
@@ -31,18 +33,28 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
+/// What is received is deleted with the last clone, unless it was moved.
 #[derive(Clone, Debug)]
 pub struct IncomingFile {
-    /// Path in the file store.
-    pub name: String,
+    scratch: Arc<ScratchFile>,
     pub size: u64,
     /// The first bytes, to detect the format.
     pub head: Bytes,
 }
 
 impl IncomingFile {
-    pub(super) fn new(name: String, bytes: &[u8]) -> Self {
-        Self { name, size: u64::try_from(bytes.len()).unwrap_or(u64::MAX), head: head_bytes(bytes) }
+    fn new(scratch: ScratchFile, bytes: &[u8]) -> Self {
+        Self { scratch: Arc::new(scratch), size: byte_length(bytes), head: head_bytes(bytes) }
+    }
+
+    /// Path in the file store.
+    pub fn name(&self) -> &str {
+        self.scratch.name()
+    }
+
+    /// To be called before the file gets other contents.
+    pub(super) fn set_contents(&mut self, bytes: &[u8]) {
+        (self.size, self.head) = (byte_length(bytes), head_bytes(bytes));
     }
 }
 
@@ -125,10 +137,14 @@ async fn store_base64(
     if bytes.is_empty() {
         return Err(Refusal::missing_parameter(name).into());
     }
-    let incoming = IncomingFile::new(incoming_path(call)?, &bytes);
-    let stored = files.put(&incoming.name, bytes).await;
+    let incoming = IncomingFile::new(new_scratch_file(call, files)?, &bytes);
+    let stored = files.put(incoming.name(), bytes).await;
     stored.map_err(storage_unavailable)?;
     Ok(incoming)
+}
+
+fn byte_length(bytes: &[u8]) -> u64 {
+    u64::try_from(bytes.len()).unwrap_or(u64::MAX)
 }
 
 fn head_bytes(bytes: &[u8]) -> Bytes {
@@ -136,8 +152,8 @@ fn head_bytes(bytes: &[u8]) -> Bytes {
     Bytes::copy_from_slice(head)
 }
 
-fn incoming_path(call: &RequestContext) -> Result<String, Fault> {
-    Ok(format!("{SCRATCH}/{}", call.store_context().rng.random_token(24)?))
+fn new_scratch_file(call: &RequestContext, files: &FileStore) -> Result<ScratchFile, Fault> {
+    Ok(files.scratch_file(&call.store_context().rng.random_token(24)?))
 }
 
 async fn read_parts(call: &mut RequestContext, files: &FileStore, form: &mut UploadForm) -> Result<(), Error> {
@@ -220,8 +236,8 @@ async fn store_file_part(
     mut field: Field<'_>,
 ) -> Result<Option<IncomingFile>, Error> {
     let may_be_empty = call.endpoint().error_format == ErrorFormat::Page && field.file_name() == Some("");
-    let name = incoming_path(call)?;
-    let mut writer = files.start_write(&name).map_err(storage_unavailable)?;
+    let scratch = new_scratch_file(call, files)?;
+    let mut writer = files.start_write(scratch.name()).map_err(storage_unavailable)?;
     let mut head = BytesMut::new();
     loop {
         let chunk = match field.chunk().await {
@@ -241,7 +257,7 @@ async fn store_file_part(
         return if may_be_empty { Ok(None) } else { Err(Refusal::missing_parameter("media").into()) };
     }
     let size = writer.finish().await.map_err(storage_unavailable)?;
-    Ok(Some(IncomingFile { name, size, head: head.freeze() }))
+    Ok(Some(IncomingFile { scratch: Arc::new(scratch), size, head: head.freeze() }))
 }
 
 async fn read_text_part(mut field: Field<'_>, limit: usize) -> Result<Bytes, Error> {

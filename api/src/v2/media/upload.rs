@@ -38,7 +38,7 @@ pub(crate) fn append(mut call: RequestContext) -> HandlerFuture {
         call.read(move |tx| rules::find_open_upload(tx, user, id)).await?;
         let uploads = call.uploads()?;
         let form = receive(&mut call, uploads.files()).await?;
-        let upload = run_then_discard(&uploads, &form, add_segment(&call, &uploads, id, &form)).await?;
+        let upload = add_segment(&call, &uploads, id, &form).await?;
         call.respond_data(json!({ "expires_at": upload.expires_at.seconds() }))
     })
 }
@@ -71,22 +71,8 @@ pub(crate) fn upload(mut call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let uploads = call.uploads()?;
         let form = receive(&mut call, uploads.files()).await?;
-        run_then_discard(&uploads, &form, run_command(&call, &uploads, &form)).await
+        run_command(&call, &uploads, &form).await
     })
-}
-
-/// Deletes the received file afterwards, if it is still there.
-async fn run_then_discard<T>(
-    uploads: &UploadProcessor,
-    form: &UploadForm,
-    done: impl Future<Output = Result<T, Error>>,
-) -> Result<T, Error> {
-    let outcome = done.await;
-    if let Some(incoming) = &form.media {
-        // A leftover file is removed at the next start.
-        let _left = uploads.files().delete(&incoming.name).await;
-    }
-    outcome
 }
 
 async fn run_command(call: &RequestContext, uploads: &UploadProcessor, form: &UploadForm) -> Result<HttpReply, Error> {
@@ -201,7 +187,7 @@ async fn store_segment(
     let segment = UploadSegment { index, size };
     call.read(move |tx| rules::check_segment(tx, user, id, segment, limit)).await?;
     let to = segment_path(id, index);
-    let moved = uploads.files().rename(&incoming.name, &to).await;
+    let moved = uploads.files().rename(incoming.name(), &to).await;
     moved.map_err(storage_unavailable)?;
     call.write(move |tx| rules::add_segment(tx, user, id, segment, limit)).await
 }

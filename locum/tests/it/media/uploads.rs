@@ -5,7 +5,7 @@ use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
 
 use super::samples::{Film, gif, jpeg, mp4, png};
-use super::{append, at_once, in_segments, multipart, person, picture, processed, seen};
+use super::{MULTIPART, append, at_once, in_segments, multipart, parts, person, picture, processed, seen};
 use crate::harness::{TestRequest, TestServer, percent_encode, shared_server};
 
 #[test]
@@ -332,6 +332,18 @@ fn invalid_upload_step_is_refused() {
     end().assert_status(400);
     add("1", b"x").assert_status(400);
     author.send(TestRequest::post("/2/media/upload/1/finalize")).assert_status(404);
+}
+
+#[test]
+fn file_of_a_refused_upload_is_deleted() {
+    let server = TestServer::start(&[]);
+    let author = server.new_user("author");
+    let mut body = parts(&[], "media", &png(8, 8));
+    body.truncate(body.len() - "--XX--\r\n".len());
+    body.extend(parts(&[("unknown", "x")], "", b""));
+    author.send(TestRequest::post("/2/media/upload").body(MULTIPART, body)).assert_status(400);
+    let received = std::fs::read_dir(server.data_dir().join("media/scratch")).unwrap();
+    assert_eq!(received.count(), 0);
 }
 
 #[test]
