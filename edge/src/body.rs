@@ -17,6 +17,7 @@ use crate::body_drain::UnreadBody;
 use crate::connection_state::InFlightRequest;
 use crate::limits::ListenerLimits;
 use crate::stats::ListenerStats;
+use crate::stream_task::set_response_blocked;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BodyError {
@@ -150,6 +151,20 @@ impl Body {
         }
     }
 
+    fn poll_next_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        let next = match &mut self.kind {
+            BodyKind::Empty => None,
+            BodyKind::Full(bytes) => {
+                let bytes = std::mem::take(bytes);
+                self.kind = BodyKind::Empty;
+                Some(Ok(bytes))
+            }
+            BodyKind::Incoming(body) => return body.poll(cx),
+            BodyKind::Stream(stream) => ready!(stream.as_mut().poll_next(cx)),
+        };
+        Poll::Ready(next.map(|bytes| bytes.map(Frame::data)))
+    }
+
     fn from_kind(kind: BodyKind) -> Self {
         Self { kind, in_flight: None, exempt_from_address_limit: false, resets_connection: false }
     }
@@ -180,6 +195,7 @@ impl Body {
             in_flight.release_address();
         }
         self.in_flight = Some(in_flight);
+        set_response_blocked(true);
         self
     }
 }
@@ -272,23 +288,14 @@ impl HttpBody for Body {
 
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         let this = self.get_mut();
-        let next = match &mut this.kind {
-            BodyKind::Empty => None,
-            BodyKind::Full(bytes) => {
-                let bytes = std::mem::take(bytes);
-                this.kind = BodyKind::Empty;
-                Some(Ok(bytes))
+        let next = this.poll_next_frame(cx);
+        if let Some(request) = &this.in_flight {
+            set_response_blocked(matches!(next, Poll::Ready(Some(Ok(_)))));
+            if matches!(next, Poll::Ready(Some(Err(_)))) && this.resets_connection {
+                request.reset_at_end();
             }
-            BodyKind::Incoming(body) => return body.poll(cx),
-            BodyKind::Stream(stream) => ready!(stream.as_mut().poll_next(cx)),
-        };
-        if matches!(next, Some(Err(_)))
-            && this.resets_connection
-            && let Some(request) = &this.in_flight
-        {
-            request.reset_at_end();
         }
-        Poll::Ready(next.map(|bytes| bytes.map(Frame::data)))
+        next
     }
 
     fn is_end_stream(&self) -> bool {

@@ -5,7 +5,6 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use hyper::rt::Executor;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::{Builder, Connection};
 use tokio::net::TcpStream;
@@ -19,11 +18,13 @@ use crate::limits::ListenerLimits;
 use crate::monitored_stream::MonitoredStream;
 use crate::shutdown::Shutdown;
 use crate::socket_stream::SocketStream;
+use crate::stats::ListenerStats;
+use crate::stream_task::StreamExecutor;
 use crate::tunnel::copy_until_idle;
 
 pub(crate) struct ConnectionContext {
     pub(crate) service: Arc<ServiceContext>,
-    pub(crate) builder: Builder<TaskExecutor>,
+    pub(crate) builder: Builder<StreamExecutor>,
     pub(crate) setup: ConnectionSetup,
     /// Finish the requests in flight.
     pub(crate) drain: Shutdown,
@@ -31,22 +32,14 @@ pub(crate) struct ConnectionContext {
     pub(crate) abort: Shutdown,
 }
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct TaskExecutor;
-
-impl<F: Future<Output = ()> + Send + 'static> Executor<F> for TaskExecutor {
-    fn execute(&self, task: F) {
-        spawn_task(task);
-    }
-}
-
 #[expect(clippy::disallowed_methods, reason = "connections are this crate's own tasks")]
 pub(crate) fn spawn_task(task: impl Future<Output = ()> + Send + 'static) {
     tokio::spawn(task);
 }
 
-pub(crate) fn protocol_builder(limits: &ListenerLimits) -> Builder<TaskExecutor> {
-    let mut builder = Builder::new(TaskExecutor);
+pub(crate) fn protocol_builder(limits: &ListenerLimits, stats: &Arc<ListenerStats>) -> Builder<StreamExecutor> {
+    let executor = StreamExecutor { write_timeout: limits.write_timeout, stats: Arc::clone(stats) };
+    let mut builder = Builder::new(executor);
     let mut http1 = builder.http1();
     http1
         .timer(TokioTimer::new())
@@ -142,7 +135,7 @@ async fn first_request_time(drain: &Shutdown, accepted: Instant) {
     sleep_until(accepted + FIRST_REQUEST_TIME).await;
 }
 
-type HyperConnection<'a> = Connection<'a, TokioIo<MonitoredStream>, ConnectionService, TaskExecutor>;
+type HyperConnection<'a> = Connection<'a, TokioIo<MonitoredStream>, ConnectionService, StreamExecutor>;
 
 /// Polls the protocol first, then the deadline and the shutdown signals.
 struct ConnectionDriver<'a, D, A> {

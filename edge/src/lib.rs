@@ -22,6 +22,7 @@ mod serve;
 mod shutdown;
 mod socket_stream;
 mod stats;
+mod stream_task;
 mod tunnel;
 
 pub use body::{Body, BodyError};

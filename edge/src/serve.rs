@@ -62,7 +62,7 @@ fn serve_dyn(
         let admission = AdmissionControl::new(&limits, Arc::clone(&stats));
         let grace = limits.shutdown_grace;
         let shared = Arc::new(ConnectionContext {
-            builder: connection::protocol_builder(&limits),
+            builder: connection::protocol_builder(&limits, &stats),
             service: Arc::new(ServiceContext {
                 handler,
                 limits,

@@ -61,6 +61,60 @@ async fn stalled_http2_stream_times_out_without_affecting_others() {
 }
 
 #[tokio::test]
+async fn unread_http2_response_is_reset_without_affecting_others() {
+    let server = start(short_timeouts(), |request: Request<Body>| async move {
+        let body = match request.uri().path() {
+            "/endless" => Body::stream(futures_util::stream::repeat_with(|| Ok(Bytes::from_static(&[b'x'; 16_384])))),
+            "/silent" => Body::stream(futures_util::stream::pending()),
+            _ => Body::full("short"),
+        };
+        Response::new(body)
+    });
+    let stream = TcpStream::connect(server.addr).await.unwrap();
+    // Without room on the connection, no stream would have any.
+    let (client, connection) =
+        h2::client::Builder::new().initial_connection_window_size(1 << 24).handshake::<_, Bytes>(stream).await.unwrap();
+    let _connection = spawn(connection);
+    let mut client = client.ready().await.unwrap();
+    let mut get = |path: &str| {
+        let request = Request::get(format!("http://a/{path}")).body(()).unwrap();
+        client.send_request(request, true).unwrap().0
+    };
+    let started = now();
+    let mut silent = get("silent").await.unwrap().into_body();
+    let mut unread = get("endless").await.unwrap().into_body();
+    let reset = loop {
+        // Nothing is released to make room for more.
+        match unread.data().await {
+            Some(Ok(_)) => {}
+            other => break other.unwrap().unwrap_err(),
+        }
+    };
+    assert_eq!(reset.reason(), Some(h2::Reason::CANCEL));
+    assert_about(started.elapsed(), 400);
+    assert_eq!(text(get("short").await.unwrap().into_body()).await, "short");
+    // One that has nothing to send is not blocked.
+    assert!(timeout(ms(100), silent.data()).await.is_err());
+    let snapshot = server.stats.snapshot();
+    assert_eq!((snapshot.write_timeouts, snapshot.open), (1, 1));
+}
+
+#[tokio::test]
+async fn http2_response_that_no_room_is_made_for_is_reset() {
+    let server = start(short_timeouts(), echo);
+    let stream = TcpStream::connect(server.addr).await.unwrap();
+    let (mut client, connection) =
+        h2::client::Builder::new().initial_window_size(0).handshake::<_, Bytes>(stream).await.unwrap();
+    let _connection = spawn(connection);
+    let started = now();
+    let answer = client.send_request(Request::get("http://a/x").body(()).unwrap(), true).unwrap().0;
+    let mut body = answer.await.unwrap().into_body();
+    let reset = timeout(ms(5_000), body.data()).await.unwrap().unwrap().unwrap_err();
+    assert_eq!(reset.reason(), Some(h2::Reason::CANCEL));
+    assert_about(started.elapsed(), 400);
+}
+
+#[tokio::test]
 async fn shutdown_finishes_http2_requests() {
     let late = |_request| async {
         sleep(ms(300)).await;
