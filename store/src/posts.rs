@@ -161,6 +161,14 @@ pub fn list_versions(tx: &mut Tx<'_>, root: PostId) -> Result<Vec<PostId>, Fault
     tx.query_rows("SELECT id FROM post WHERE edit_root_id = $1 ORDER BY id", &[root.into()])
 }
 
+/// As [`list_versions`], for several roots: pairs of root and version, by root.
+pub fn list_versions_of_roots(tx: &mut Tx<'_>, roots: &[PostId]) -> Result<Vec<(PostId, PostId)>, Fault> {
+    let sql = "SELECT edit_root_id, id FROM post WHERE edit_root_id = $1";
+    let mut versions: Vec<(PostId, PostId)> = tx.query_by_ids(sql, roots, &[])?;
+    versions.sort_unstable();
+    Ok(versions)
+}
+
 /// 0 if there are no posts.
 pub fn highest_id(tx: &mut Tx<'_>) -> Result<PostId, Fault> {
     let highest = tx.query_row("SELECT MAX(id) FROM post", &[])?;

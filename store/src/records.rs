@@ -219,6 +219,18 @@ pub fn list_in_all_accounts(
     tx.query_rows(&sql, &[value.into()])
 }
 
+/// Those of some values that an indexed field of a listed record has, in any account; in no particular order.
+pub fn filter_field_values(
+    tx: &mut Tx<'_>,
+    kind: &'static str,
+    field: &'static str,
+    values: &[i64],
+) -> Result<Vec<i64>, Fault> {
+    let field = indexes::field_sql(field);
+    let sql = format!("SELECT DISTINCT {field} FROM ads_record WHERE kind = '{kind}' AND {field} = $1 AND level = 0");
+    tx.query_by_keys(&sql, values, &[])
+}
+
 /// Listed records of all accounts whose indexed field is above `min`, lowest first.
 pub fn list_above(
     tx: &mut Tx<'_>,

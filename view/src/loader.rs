@@ -1,7 +1,6 @@
 //! Loads everything a response is rendered from: one query per object kind and expansion level.
 
 use std::collections::HashSet;
-use std::collections::hash_map::Entry;
 
 use base::{Fault, MediaId, PostId, SiteLinks, UserId, sorted_distinct};
 use network::link_facts;
@@ -257,17 +256,20 @@ impl LoadedObjects {
     }
 
     fn load_edit_versions(&mut self, tx: &mut Tx<'_>) -> Result<(), Fault> {
-        for root in self.posts.items().iter().filter_map(|post| post.edit_root_id) {
-            if let Entry::Vacant(entry) = self.edit_versions.entry(root) {
-                entry.insert(posts::list_versions(tx, root)?);
-            }
+        let roots = self.posts.items().iter().filter_map(|post| post.edit_root_id);
+        let missing = sorted_distinct(roots.filter(|root| !self.edit_versions.contains_key(root)));
+        if missing.is_empty() {
+            return Ok(());
+        }
+        for (root, version) in posts::list_versions_of_roots(tx, &missing)? {
+            self.edit_versions.entry(root).or_default().push(version);
         }
         Ok(())
     }
 
     fn load_promoted_totals(&mut self, tx: &mut Tx<'_>, selection: &FieldSelection) -> Result<(), Fault> {
-        let is_requested = selected_fields::<Post>(selection) & OWNER_ONLY != 0;
-        let Some(viewer) = self.viewer.user.filter(|_| is_requested) else {
+        let requested = selected_fields::<Post>(selection) & OWNER_ONLY;
+        let Some(viewer) = self.viewer.user.filter(|_| requested != 0) else {
             return Ok(());
         };
         let own_posts = self.posts.items().iter();
@@ -277,13 +279,14 @@ impl LoadedObjects {
         for (id, sums, _) in ledger::total_sums_by_entity(tx, AdEntity::Post, &own_posts)? {
             self.promoted_totals.insert(PostId::new(id), sums);
         }
-        for id in own_posts {
-            // Promoted, but without impressions.
-            if !self.promoted_totals.contains_key(&PostId::new(id))
-                && !records::list_in_all_accounts(tx, "promoted_post", ("post_id", id))?.is_empty()
-            {
-                self.promoted_totals.insert(PostId::new(id), MetricSums::default());
-            }
+        if requested & Post::KIND.field_bit("promoted_metrics") == 0 {
+            return Ok(());
+        }
+        let mut unseen = own_posts;
+        unseen.retain(|id| !self.promoted_totals.contains_key(&PostId::new(*id)));
+        // Those that are promoted have metrics without impressions too.
+        for id in records::filter_field_values(tx, "promoted_post", "post_id", &unseen)? {
+            self.promoted_totals.insert(PostId::new(id), MetricSums::default());
         }
         Ok(())
     }
