@@ -7,7 +7,6 @@ use serde_json::json;
 use store::apps::App;
 use web::basic_auth::{BasicCredentials, parse_basic_credentials};
 use web::endpoint::{HandlerFuture, RateWindow, per_quarter_hour};
-use web::limits::RateLimitSubject;
 use web::request_context::RequestContext;
 
 /// How often an app may request its token (contract core §2.4, §4; the figure is ours).
@@ -22,12 +21,7 @@ pub(crate) fn issue(call: RequestContext) -> HandlerFuture {
         }
         let app = load_basic_app(&call).await?.ok_or(Refusal::AppOnlyTokenRefused)?;
         let id = app.id;
-        if !call
-            .state
-            .bearer_limiter
-            .count(RateLimitSubject::App(id.get()), 0, ISSUE_WINDOWS, base::clock::wall_time())
-            .allowed
-        {
+        if !call.charge_app(id, ISSUE_WINDOWS).await.allowed {
             return Err(Refusal::AppOnlyTokenRefused.into());
         }
         let token = call.write(move |tx| bearer::issue(tx, id)).await?;

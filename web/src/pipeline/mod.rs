@@ -252,7 +252,6 @@ impl ApiServer {
             post_reads,
             views,
             playbacks,
-            bearer_limiter: RateLimiter::new(config.rate_limits, config.rate_limit_keys),
             cursor_codec: CursorCodec::new(&config.page_key)?,
             default_vocabulary: config.default_vocabulary,
             problem_base: config.problem_base.clone(),

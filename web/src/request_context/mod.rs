@@ -4,7 +4,8 @@ mod responses;
 
 use std::sync::Arc;
 
-use base::{Credential, Error, Fault, Id, Permit, Refusal, SiteLinks, Time, UserId, Vocabulary};
+use base::clock::wall_time;
+use base::{AppId, Credential, Error, Fault, Id, Permit, Refusal, SiteLinks, Time, UserId, Vocabulary};
 use bytes::Bytes;
 use edge::Peer;
 use http::{HeaderMap, Method, Uri};
@@ -19,7 +20,7 @@ use crate::access_log::RequestId;
 use crate::body::{self, BodyMembers};
 use crate::emulated_sites::EmulatedSites;
 use crate::endpoint::{Endpoint, FieldNames, PageTokenText, RateWindow};
-use crate::limits::RateLimitSubject;
+use crate::limits::{RateLimitStatus, RateLimitSubject};
 use crate::pagination::{PageRequest, PageTokenScope};
 use crate::params::{ReceivedParam, RequestParams};
 pub use crate::reply::HttpReply;
@@ -55,6 +56,9 @@ pub struct RequestHead {
     /// Whether it came over the control address.
     pub(crate) is_control: bool,
 }
+
+/// Calls that an operation counts for an app are counted apart from those that the pipeline counts.
+const VERIFIED_APP_BIT: usize = 1 << 21;
 
 /// Path prefix of the Ads API sandbox.
 pub const SANDBOX_PREFIX: &str = "/ads-sandbox";
@@ -94,8 +98,6 @@ pub struct AppState {
     pub post_reads: Arc<network::reads::PostReadCounter>,
     pub views: Arc<network::views::ViewRecorder>,
     pub playbacks: Arc<network::playbacks::PlaybackRecorder>,
-    /// Limits how often an app requests its bearer token.
-    pub bearer_limiter: crate::limits::RateLimiter,
     pub cursor_codec: base::cursor::CursorCodec,
     pub default_vocabulary: Vocabulary,
     /// Base of the problem type URLs.
@@ -398,6 +400,13 @@ impl RequestContext {
         work: impl TransactionWork<T>,
     ) -> impl Future<Output = Result<T, Error>> + Send {
         self.state.store.write(work)
+    }
+
+    /// Counts the call for an app whose credentials the operation has verified itself.
+    pub async fn charge_app(&self, app: AppId, windows: &'static [RateWindow]) -> RateLimitStatus {
+        let number = self.state.endpoints.iter().position(|endpoint| std::ptr::eq(*endpoint, self.endpoint));
+        let operation = number.unwrap_or_default() | VERIFIED_APP_BIT;
+        self.state.limiter.charge(RateLimitSubject::App(app.get()), operation, windows, wall_time()).await
     }
 
     /// For an operation that verifies credentials itself.
