@@ -11,7 +11,7 @@ use std::fmt::{self, Write};
 
 pub use base_string::RequestOrigin;
 pub use error::OAuth1Error;
-pub use header::parse_oauth1_header;
+pub use header::{is_oauth_scheme, parse_oauth1_header};
 
 use crate::secret::constant_time_eq;
 use crate::{Secret, percent};

@@ -224,33 +224,14 @@ impl Authenticator {
         request: &'a AuthRequest,
     ) -> BoxFuture<'a, Result<Option<VerifiedRequest>, Error>> {
         Box::pin(async move {
-            let (path, query) = request.path_and_query.split_once('?').unwrap_or((&request.path_and_query, ""));
-            let parts = OAuth1Request {
-                method: &request.method,
-                path,
-                query,
-                authorization: request.authorization.as_deref(),
-                form: request.form.as_deref(),
-            };
-            let presented = OAuth1Credentials::from_request(&parts)
-                .map_err(|error| Refusal::Unauthenticated(error.authentication_problem()))?;
-            let Some(presented) = presented else {
+            let Some(presented) = parse_credentials(request)? else {
                 return Ok(None);
             };
             let now = wall_time();
             if (presented.timestamp.saturating_mul(1000) - now.ms()).abs() > self.skew_ms {
                 return Err(Refusal::Unauthenticated(AuthenticationProblem::Timestamp).into());
             }
-            let app = self.find_consumer_app(&presented.consumer_key).await?;
-            let token = match &presented.token {
-                Some(token) => self.find_oauth1_token(token, &app).await?,
-                None => None,
-            };
-            let secret = match (&token, &presented.token) {
-                (Some(cached), _) => cached.token_secret.clone(),
-                (None, Some(token)) => Some(self.find_request_token_secret(token, &app).await?),
-                (None, None) => None,
-            };
+            let (app, token, secret) = self.find_signer(&presented).await?;
             self.verify_signature(request, &presented, &app, secret.as_ref())?;
             self.check_nonce(&presented, now).await?;
             if let Some(name) = presented.duplicate_parameter()
@@ -262,6 +243,35 @@ impl Authenticator {
             let caller = token.map(|cached| self.check_expiry(&cached)).transpose()?;
             Ok(Some(VerifiedRequest { app, caller, presented }))
         })
+    }
+
+    /// Whether there are credentials outside the body; refuses those of an unknown app or token. Their signature may be
+    /// of a form that has not been read.
+    pub fn is_signer_known<'a>(&'a self, request: &'a AuthRequest) -> BoxFuture<'a, Result<bool, Error>> {
+        Box::pin(async move {
+            match parse_credentials(request)? {
+                Some(presented) => self.find_signer(&presented).await.map(|_| true),
+                None => Ok(false),
+            }
+        })
+    }
+
+    /// The app, the access token if it is one, and the secret of whatever token it is.
+    async fn find_signer(
+        &self,
+        presented: &OAuth1Credentials,
+    ) -> Result<(Arc<App>, Option<CachedCredential>, Option<Secret>), Error> {
+        let app = self.find_consumer_app(&presented.consumer_key).await?;
+        let token = match &presented.token {
+            Some(token) => self.find_oauth1_token(token, &app).await?,
+            None => None,
+        };
+        let secret = match (&token, &presented.token) {
+            (Some(cached), _) => cached.token_secret.clone(),
+            (None, Some(token)) => Some(self.find_request_token_secret(token, &app).await?),
+            (None, None) => None,
+        };
+        Ok((app, token, secret))
     }
 
     async fn find_consumer_app(&self, key: &str) -> Result<Arc<App>, Error> {
@@ -332,6 +342,19 @@ impl Authenticator {
         }
         Err(Refusal::Unauthenticated(AuthenticationProblem::Signature).into())
     }
+}
+
+fn parse_credentials(request: &AuthRequest) -> Result<Option<OAuth1Credentials>, Refusal> {
+    let (path, query) = request.path_and_query.split_once('?').unwrap_or((&request.path_and_query, ""));
+    let parts = OAuth1Request {
+        method: &request.method,
+        path,
+        query,
+        authorization: request.authorization.as_deref(),
+        form: request.form.as_deref(),
+    };
+    let parsed = OAuth1Credentials::from_request(&parts);
+    parsed.map_err(|error| Refusal::Unauthenticated(error.authentication_problem()))
 }
 
 pub fn parse_bearer_header(header: &str) -> Option<&str> {

@@ -6,7 +6,7 @@ use crate::percent;
 
 const MAX_HEADER_BYTES: usize = 10_240;
 
-pub(super) fn is_oauth_scheme(header: &str) -> bool {
+pub fn is_oauth_scheme(header: &str) -> bool {
     let scheme = header.split_ascii_whitespace().next();
     scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("OAuth"))
 }

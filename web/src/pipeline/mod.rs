@@ -8,6 +8,7 @@ mod journal;
 mod own_server;
 mod panic_guard;
 mod public_origin;
+mod request_body;
 mod reserved_id;
 mod response_headers;
 mod steps;

@@ -5,15 +5,14 @@ use std::sync::Arc;
 use base::clock::wall_time;
 use base::refusal::AuthenticationProblem;
 use base::{Credential, Error, Refusal, Scope, Scopes, Vocabulary};
-use bytes::Bytes;
-use edge::BodyError;
-use http::header::{ACCEPT, CONTENT_ENCODING, HeaderValue, USER_AGENT};
+use http::header::{ACCEPT, HeaderValue, USER_AGENT};
 use network::apps::{AuthRequest, Caller, Permission};
 
 use super::injected_faults::FaultableRequest;
+use super::request_body::PendingBody;
 use super::{IncomingRequest, RequestTrace, ServerState};
 use crate::body::{self, BodyContentType};
-use crate::endpoint::{BodySpec, Endpoint, ErrorFormat, RateWindow, per_quarter_hour};
+use crate::endpoint::{Endpoint, ErrorFormat, RateWindow, per_quarter_hour};
 use crate::health::HealthChecks;
 use crate::limits::{RateLimitStatus, RateLimitSubject, RateQuota};
 use crate::params::RequestParams;
@@ -24,28 +23,6 @@ use crate::site_links::short_link_path;
 use crate::vocabulary::VocabularyHints;
 
 const DM_SCOPES: Scopes = Scopes::from_slice(&[Scope::DmRead, Scope::DmWrite]);
-
-struct PendingBody {
-    content_type: BodyContentType,
-    raw: edge::Body,
-    bytes: Option<Bytes>,
-}
-
-impl PendingBody {
-    const fn new(content_type: BodyContentType, raw: edge::Body) -> Self {
-        Self { content_type, raw, bytes: None }
-    }
-
-    /// Whether the operation needs the body as bytes and it has not been read.
-    fn is_unread(&self, endpoint: &Endpoint) -> bool {
-        let needs_no_bytes = match endpoint.body {
-            BodySpec::None => true,
-            BodySpec::Multipart(_) => self.content_type == BodyContentType::Other,
-            BodySpec::Json(_) | BodySpec::Form(_) | BodySpec::Raw => false,
-        };
-        self.bytes.is_none() && !needs_no_bytes
-    }
-}
 
 impl ServerState {
     pub(super) async fn process_request(
@@ -62,11 +39,8 @@ impl ServerState {
         self.begin_operation(endpoint, &head, trace)?;
         let content_type = BodyContentType::from_headers(&head.headers);
         let mut pending = PendingBody::new(content_type, raw);
-        // A form can be part of an OAuth 1.0a signature.
-        if content_type == BodyContentType::Form {
-            self.collect_body(endpoint, &mut pending, &head).await?;
-            trace.form.clone_from(&pending.bytes);
-        }
+        self.collect_signed_form(endpoint, &mut pending, &head).await?;
+        trace.form.clone_from(&pending.bytes);
         let mut auth = head.auth_request(pending.bytes.as_ref());
         auth.allows_repeated_parameters = endpoint.error_format == ErrorFormat::Ads;
         let caller = self.authenticate_caller(endpoint, &auth, trace).await?;
@@ -78,7 +52,7 @@ impl ServerState {
             .ok_or_else(|| Refusal::NotImplemented { operation: format!("{} {}", endpoint.method, facts.template) })?;
         let params = self.verify_signature_first(endpoint, &auth, parse_params(endpoint, path, &head)).await?;
         if pending.is_unread(endpoint) {
-            self.collect_body(endpoint, &mut pending, &head).await?;
+            self.collect_body(endpoint, &mut pending, &head, usize::MAX).await?;
         }
         trace.body.clone_from(&pending.bytes);
         let bytes = pending.bytes.unwrap_or_default();
@@ -221,36 +195,6 @@ impl ServerState {
             return Ok(reply);
         }
         Err(error.refusal.into())
-    }
-
-    async fn collect_body(
-        &self,
-        endpoint: &Endpoint,
-        pending: &mut PendingBody,
-        head: &RequestHead,
-    ) -> Result<(), Refusal> {
-        let encoding = head.headers.get(CONTENT_ENCODING);
-        if encoding.is_some_and(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
-            let expected = "without a Content-Encoding";
-            return Err(Refusal::UnsupportedMediaType { expected });
-        }
-        let batch_limit = endpoint.ads.and_then(ads_engine::AdsOperation::body_limit);
-        let (limit, timeout) = match endpoint.body {
-            BodySpec::Multipart(_) => (self.config.parts_limit, self.config.upload_timeout),
-            _ => match batch_limit {
-                Some(limit) => (limit, self.config.upload_timeout),
-                None => (self.config.body_limit, self.config.body_timeout),
-            },
-        };
-        let raw = std::mem::take(&mut pending.raw);
-        let read = raw.collect_bytes(limit, timeout).await;
-        let bytes = read.map_err(|error| match error {
-            BodyError::TooLarge => Refusal::BodyTooLarge { limit },
-            BodyError::TimedOut => Refusal::BodyTimeout,
-            BodyError::Broken => body::invalid_body("The request body broke off."),
-        })?;
-        pending.bytes = Some(bytes);
-        Ok(())
     }
 
     /// Returns none if the operation needs no credential.

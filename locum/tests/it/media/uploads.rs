@@ -347,6 +347,20 @@ fn file_of_a_refused_upload_is_deleted() {
 }
 
 #[test]
+fn large_form_is_read_for_a_known_caller_only() {
+    let author = person("author");
+    let begin = json!({ "media_type": "video/mp4", "total_bytes": 1_500_000 });
+    let begun = author.post("/2/media/upload/initialize", &begin).assert_status(200);
+    let target = format!("/2/media/upload/{}/append", begun["data"]["id"].as_str().unwrap());
+    let file = BASE64_STANDARD.encode(vec![b'x'; 1_500_000]);
+    let form = format!("segment_index=0&media={}", percent_encode(&file));
+    let request = || TestRequest::post(target.as_str()).body("application/x-www-form-urlencoded", form.as_str());
+    shared_server().send(request()).assert_status(413);
+    shared_server().send(request().bearer("unknown")).assert_status(401);
+    author.send(request()).assert_status(200);
+}
+
+#[test]
 fn invalid_media_metadata_body_or_tag_is_refused() {
     let author = person("author");
     let body = json!({ "media_type": "image/png", "total_bytes": 100 });
@@ -361,7 +375,7 @@ fn invalid_media_metadata_body_or_tag_is_refused() {
     author.send(odd).assert_status(400);
     let request = TestRequest::post("/2/media/upload").body("multipart/form-data", b"x".to_vec());
     author.send(request).assert_status(415);
-    let request = TestRequest::post("/2/media/upload").body(super::MULTIPART, b"--XX\r\nnonsense".to_vec());
+    let request = TestRequest::post("/2/media/upload").body(MULTIPART, b"--XX\r\nnonsense".to_vec());
     author.send(request).assert_status(400);
     let tags: Vec<String> = (0..11).map(|number| number.to_string()).collect();
     let photo = picture(&author, &png(7, 7));
