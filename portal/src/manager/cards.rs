@@ -294,6 +294,10 @@ fn submit_components(
         "" => Value::Null,
         text => text.into(),
     };
+    let mut parts = form.fields.iter().map(|field_spec| field_spec.name).filter(|name| *name != "name");
+    if form.method == "PUT" && !parts.any(|name| form.is_changed(name, sent)) {
+        return form.send_params(tx, ctx, json!({ "name": typed("name") }));
+    }
     let leads = if form.fields.iter().any(|field_spec| field_spec.name == "label") {
         let members = APP_FIELDS.iter().map(|(name, ..)| ((*name).to_owned(), typed(name)));
         let mut app: Map<String, Value> = members.collect();

@@ -163,6 +163,13 @@ impl FormFieldSpec {
 
     pub(super) fn initial_value(mut self, value: impl Into<String>) -> Self {
         self.initial_value = value.into();
+        // Browsers send the first option of a choice whose value is not among its options.
+        if let FormInputKind::Choice(all) = &mut self.input.kind
+            && !self.initial_value.is_empty()
+            && all.iter().all(|(option, _)| *option != self.initial_value)
+        {
+            all.push((self.initial_value.clone(), self.initial_value.clone()));
+        }
         self.input.field = FormField::new(&self.initial_value);
         self
     }
@@ -229,6 +236,10 @@ impl FormDefinition {
     pub(super) fn initial_value(&self, name: &str) -> &str {
         let found = self.fields.iter().find(|field_spec| field_spec.name == name);
         found.map_or("", |field_spec| field_spec.initial_value.as_str())
+    }
+
+    pub(super) fn is_changed(&self, name: &str, sent: &SubmittedFields) -> bool {
+        sent.text(name) != self.initial_value(name)
     }
 
     /// Whether a field that offers a choice offers this one.
@@ -391,4 +402,23 @@ impl FormOutcome {
 
 pub(super) fn action_not_allowed() -> Error {
     AdsProblem::new("ACTION_NOT_ALLOWED", "The role on this account does not allow this action").into()
+}
+
+#[cfg(test)]
+mod tests {
+    use pages::manager::FormInputKind;
+
+    use super::FormFieldSpec;
+
+    #[test]
+    fn choice_offers_its_initial_value() {
+        let media = || FormFieldSpec::choice("media_key", "Medium", [("3_1", "Bridge")]);
+        for (value, expected) in [("", &["", "3_1"][..]), ("3_1", &["", "3_1"]), ("3_2", &["", "3_1", "3_2"])] {
+            let FormInputKind::Choice(options) = media().initial_value(value).allow_none("None").input.kind else {
+                panic!("not a choice");
+            };
+            let values: Vec<&str> = options.iter().map(|(value, _)| value.as_str()).collect();
+            assert_eq!(values, expected);
+        }
+    }
 }

@@ -3,6 +3,7 @@
 
 mod account_users;
 mod audiences;
+mod edits;
 mod planning;
 
 use base::clock::monotonic_now;
