@@ -231,17 +231,20 @@ pub fn filter_field_values(
     tx.query_by_keys(&sql, values, &[])
 }
 
-/// Listed records of all accounts whose indexed field is above `min`, lowest first.
+/// Listed records whose indexed field is above `min`, lowest first; of accounts with ids above `min_account`.
 pub fn list_above(
     tx: &mut Tx<'_>,
     kind: &'static str,
     (field, min): (&'static str, i64),
+    min_account: i64,
     limit: i64,
 ) -> Result<Vec<RecordRow>, Fault> {
     let ordered = indexes::sort_field_sql(field);
-    let sql =
-        format!("{RECORDS}WHERE kind = '{kind}' AND {ordered} > $1 AND level = 0 ORDER BY {ordered}, id LIMIT $2");
-    tx.query_rows(&sql, &[min.into(), limit.into()])
+    let sql = format!(
+        "{RECORDS}WHERE kind = '{kind}' AND {ordered} > $1 AND level = 0 AND account_id > $2 \
+         ORDER BY {ordered}, id LIMIT $3"
+    );
+    tx.query_rows(&sql, &[min.into(), min_account.into(), limit.into()])
 }
 
 /// The number of listed records whose field is present and at most `max`.

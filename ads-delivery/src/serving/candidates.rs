@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use ads::budget::{self, BudgetLimits, BudgetSpent};
-use ads::resources::accounts::ACCOUNT;
+use ads::resources::accounts::{ACCOUNT, PRODUCTION_ID_BASE};
 use ads::resources::bidding_rules::bid_bounds;
 use ads::resources::campaigns::CAMPAIGN;
 use ads::resources::line_items::LINE_ITEM;
@@ -66,7 +66,8 @@ pub(super) fn find_candidates(
     placement: Placement,
 ) -> Result<Vec<AuctionCandidate>, Error> {
     let now = tx.now();
-    let rows = records::list_above(tx, LINE_ITEM.name, ("serves", now.ms()), MAX_LINE_ITEMS)?;
+    // Sandbox accounts never serve.
+    let rows = records::list_above(tx, LINE_ITEM.name, ("serves", now.ms()), PRODUCTION_ID_BASE, MAX_LINE_ITEMS)?;
     let mut by_account: BTreeMap<i64, Vec<AdsRecord>> = BTreeMap::new();
     for row in rows {
         let item = AdsRecord::from_stored(&LINE_ITEM, row)?;
@@ -78,7 +79,6 @@ pub(super) fn find_candidates(
     let accounts = records_by_ids(tx, &ACCOUNT, &accounts)?;
     let mut found = Vec::new();
     for (id, items) in by_account {
-        // Sandbox accounts never serve.
         let account = accounts.get(&id);
         let Some(account) = account.filter(|one| !one.deleted && !one.flag("sandbox")) else {
             continue;

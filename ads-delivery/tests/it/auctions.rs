@@ -14,7 +14,7 @@ use crate::world::{World, on_each_engine};
 const DAY: i64 = 86_400_000;
 
 /// Somebody looks; which line item is shown.
-async fn shown(world: &World, viewer: i64) -> String {
+pub(crate) async fn shown(world: &World, viewer: i64) -> String {
     let request = AdRequest {
         viewer: AdViewer { ledger_id: -1 - viewer, ..AdViewer::default() },
         placement: Placement::Timeline,

@@ -16,6 +16,8 @@ mod profile_facts;
 #[cfg(test)]
 mod reach;
 #[cfg(test)]
+mod sandbox;
+#[cfg(test)]
 mod shop;
 #[cfg(test)]
 mod world;

@@ -160,8 +160,9 @@ pub struct NewAdsAccount {
     pub sandbox: bool,
 }
 
-/// Production account ids start above this number, which no other service uses.
-const PRODUCTION_ID_BASE: i64 = 1 << 52;
+/// The ids of production accounts are above this number, which no other service uses; those of sandbox accounts are
+/// below.
+pub const PRODUCTION_ID_BASE: i64 = 1 << 52;
 const SANDBOX_ID_BASE: i64 = 1_000_000_000;
 
 /// Creates an account. Its creator becomes its administrator and its promotable user.

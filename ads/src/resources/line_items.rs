@@ -295,9 +295,11 @@ fn fill_defaults(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) ->
 
 const NEVER: i64 = i64::MAX;
 
-/// Computes until when the line item may serve as far as it depends on itself; candidates are found by it.
+/// Computes until when the line item may serve as far as it depends on itself; candidates are found by it. Those of
+/// sandbox accounts never serve.
 fn update_serves_until(record: &mut AdsRecord) {
-    let serves = record.text("entity_status") == "ACTIVE" && servability::is_complete(record);
+    let is_production = record.account_id > accounts::PRODUCTION_ID_BASE;
+    let serves = is_production && record.text("entity_status") == "ACTIVE" && servability::is_complete(record);
     let until = record.int("end_time").unwrap_or(NEVER);
     record.set("serves", serves.then_some(until));
 }
