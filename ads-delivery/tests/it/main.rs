@@ -8,6 +8,8 @@ mod auctions;
 #[cfg(test)]
 mod emails;
 #[cfg(test)]
+mod event_tags;
+#[cfg(test)]
 mod insights;
 #[cfg(test)]
 mod narrow;

@@ -2,7 +2,7 @@
 
 use ads_engine::{AccountContext, AdsRecord, ParsedParams, engine};
 use base::secret::digest;
-use base::{Error, Time, UserId};
+use base::{Error, Time, UserId, sorted_distinct};
 use store::Tx;
 use store::ads::audiences::{self, AudienceKey, AudienceKeyKind};
 
@@ -44,11 +44,21 @@ pub fn add_member(tx: &mut Tx<'_>, tag: &AdsRecord, keys: &[AudienceKey], at: Ti
     let Some(mut record) = audience_schedule::lock_audience(tx, audience)? else {
         return Ok(());
     };
-    let mut members = MemberChangeSet::from_stored(audiences::find_key_members(tx, audience, keys)?);
-    members.update(keys, (at, at.plus_ms(MEMBERSHIP_MS)), tx.next_id::<()>().get());
+    let now = tx.now();
+    let stored = audiences::find_key_members(tx, audience, keys)?;
+    let (mut from, mut until) = (at, at.plus_ms(MEMBERSHIP_MS));
+    if stored.is_empty() && until <= now {
+        return Ok(());
+    }
+    // Events may be reported late, after later ones.
+    let numbers = sorted_distinct(stored.iter().map(|(_, member)| *member));
+    for (start, end) in audiences::find_member_times(tx, audience, &numbers)? {
+        (from, until) = (from.max(start), until.max(end));
+    }
+    let mut members = MemberChangeSet::from_stored(stored);
+    members.update(keys, (from, until), tx.next_id::<()>().get());
     audiences::apply_changes(tx, audience, &members.to_changes())?;
     // Events never cease on a busy site; a measurement that is due must not be put off by them.
-    let now = tx.now();
     if record.int("due_at").is_none_or(|due| due > now.ms()) {
         record.set("due_at", now.ms());
         record.update(tx)?;

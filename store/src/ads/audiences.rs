@@ -96,6 +96,12 @@ pub fn find_key_members(
     Ok(all)
 }
 
+/// When members start and end, in no particular order.
+pub fn find_member_times(tx: &mut Tx<'_>, audience: i64, members: &[i64]) -> Result<Vec<(Time, Time)>, Fault> {
+    let sql = "SELECT effective_at, expires_at FROM audience_member WHERE number = $1 AND audience_id = $2";
+    tx.query_by_keys(sql, members, &[audience.into()])
+}
+
 pub fn apply_changes(tx: &mut Tx<'_>, audience: i64, changes: &AudienceMemberChanges) -> Result<(), Fault> {
     for (from, to) in &changes.merged {
         let sql = "UPDATE audience_key SET member = $1 WHERE audience_id = $2 AND member = $3";
