@@ -147,19 +147,22 @@ fn find_tags(
     writes: bool,
 ) -> Result<Vec<AdsRecord>, Error> {
     let role = if writes { RequiredRole::CampaignWriter } else { RequiredRole::CampaignReader };
-    let rows = records::list_in_all_accounts(ctx.tx, APP_EVENT_TAG.name, ("app", app_key(os_type, app)))?;
-    let accounts: BTreeSet<i64> = rows.iter().map(|row| row.account_id).collect();
-    let mut usable = BTreeSet::new();
+    let accesses = store::ads::list_access_by_user(ctx.tx, ctx.caller.user)?;
+    // Accounts are locked in the same order by everybody.
+    let accounts: BTreeSet<i64> = accesses.iter().map(|access| access.account_id).collect();
+    let field = ("app", app_key(os_type, app));
+    let mut tags = Vec::new();
     for account in accounts {
+        let rows = records::list_by_field(ctx.tx, APP_EVENT_TAG.name, account, field, true)?;
+        if rows.is_empty() {
+            continue;
+        }
         match ctx.open_account((&ACCOUNT, account), role, writes, false) {
-            Ok(()) => usable.insert(account),
-            Err(Error::Refused(_)) => false,
+            Ok(()) => tags.extend(AdsRecord::from_rows(&APP_EVENT_TAG, rows)?),
+            Err(Error::Refused(_)) => {}
             Err(other) => return Err(other),
-        };
+        }
     }
-    let rows = rows.into_iter().filter(|row| usable.contains(&row.account_id) && !row.deleted);
-    let tags: Result<Vec<AdsRecord>, _> = rows.map(|row| AdsRecord::from_stored(&APP_EVENT_TAG, row)).collect();
-    let tags = tags?;
     if tags.is_empty() {
         let message = format!("The app {app} has no event tags");
         return Err(AdsProblem::invalid_parameter("app_id", app, message).with_code("MACT_APP_NOT_FOUND").into());

@@ -4,6 +4,7 @@ use ads::resources::app_event_tags::APP_EVENT_TAG;
 use ads::resources::event_audiences;
 use ads_engine::AdsRecord;
 use base::Time;
+use serde_json::{Value, json};
 use store::Tx;
 use store::ads::audiences::{self, AudienceKeyKind};
 
@@ -24,6 +25,33 @@ impl Shop {
         ];
         self.make(world, "A/app_event_tags", &params).await
     }
+}
+
+#[test]
+fn app_event_reaches_its_tag_however_many_others_the_app_has() {
+    on_each_engine(async |world| {
+        let (other, own) = (Shop::open(&world, "bob").await, Shop::open(&world, "ana").await);
+        for _ in 0..100 {
+            other.app_event_tag(&world).await;
+        }
+        world.pass(1_000);
+        let tag = own.app_event_tag(&world).await;
+        let device = "0".repeat(64);
+        let time = world.clock.now().to_string();
+        let event = [
+            ("app_id", "com.example.bikes"),
+            ("os_type", "ANDROID"),
+            ("conversion_type", "INSTALL"),
+            ("conversion_time", time.as_str()),
+            ("hashed_device_id", device.as_str()),
+        ];
+        let response = own.call(&world, "POST", "conversion_event", &event).await;
+        assert_eq!(response["data"], json!({ "twitter_attribution": null }), "{response}");
+        let tags = own.call(&world, "GET", "A/app_event_tags", &[]).await;
+        assert_eq!((&tags["data"][0]["id"], &tags["data"][0]["status"]), (&json!(tag), &json!("TRACKING")));
+        let tags = other.call(&world, "GET", "A/app_event_tags", &[]).await;
+        assert_eq!(tags["data"][0]["status"], Value::from("UNVERIFIED"));
+    });
 }
 
 /// When those with a key start and end in the audience of a tag, once an event was reported.
