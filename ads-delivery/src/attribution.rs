@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use ads::resources::accounts::{ACCOUNT, PRODUCTION_ID_BASE};
 use ads::resources::promoted_posts::PROMOTED_POST;
 use ads_engine::AdsRecord;
 use base::{Fault, PostId, Time, UserId};
@@ -103,19 +104,25 @@ pub(crate) fn attribute_act(tx: &mut Tx<'_>, act: EngagementAct) -> Result<Optio
     if post.is_none_or(|post| !post.nullcast) {
         return Ok(None);
     }
-    let mut promoted = records::list_in_all_accounts(tx, PROMOTED_POST.name, ("post_id", act.subject))?;
-    if promoted.is_empty() {
+    let mut promoted = find_latest_promotion(tx, act.subject)?;
+    if promoted.is_none() {
         // The post may be promoted through a repost.
         for repost in store::reposts::list_nullcast(tx, PostId::new(act.subject))? {
-            let filter = ("post_id", repost.get());
-            promoted.extend(records::list_in_all_accounts(tx, PROMOTED_POST.name, filter)?);
+            promoted = find_latest_promotion(tx, repost.get())?.or(promoted);
         }
     }
-    let Some(latest) = promoted.pop() else {
-        return Ok(None);
-    };
-    let promoted = AdsRecord::from_stored(&PROMOTED_POST, latest)?;
-    Ok(Some(event_from_promoted_post(tx, &promoted, act)))
+    Ok(promoted.map(|promoted| event_from_promoted_post(tx, &promoted, act)))
+}
+
+/// The newest promotion of a post in an account that exists and is not a sandbox.
+fn find_latest_promotion(tx: &mut Tx<'_>, post: i64) -> Result<Option<AdsRecord>, Fault> {
+    for row in records::list_newest(tx, PROMOTED_POST.name, ("post_id", post), PRODUCTION_ID_BASE)? {
+        let account = AdsRecord::find(tx, &ACCOUNT, row.account_id)?;
+        if account.is_some_and(|account| !account.deleted) {
+            return AdsRecord::from_stored(&PROMOTED_POST, row).map(Some);
+        }
+    }
+    Ok(None)
 }
 
 fn matches_impression(tx: &mut Tx<'_>, shown: &AdEvent, act: EngagementAct) -> Result<bool, Fault> {

@@ -231,6 +231,21 @@ pub fn filter_field_values(
     tx.query_by_keys(&sql, values, &[])
 }
 
+/// The newest 100 listed records whose indexed field has a value, newest first; of accounts with ids above
+/// `min_account`.
+pub fn list_newest(
+    tx: &mut Tx<'_>,
+    kind: &'static str,
+    (field, value): (&'static str, i64),
+    min_account: i64,
+) -> Result<Vec<RecordRow>, Fault> {
+    let sql = format!(
+        "{} AND account_id > $2 AND level = 0 ORDER BY created_at DESC, id DESC LIMIT 100",
+        select_by_field_sql(kind, field)
+    );
+    tx.query_rows(&sql, &[value.into(), min_account.into()])
+}
+
 /// Listed records whose indexed field is above `min`, lowest first; of accounts with ids above `min_account`.
 pub fn list_above(
     tx: &mut Tx<'_>,

@@ -1,11 +1,14 @@
-//! Sandbox accounts beside production accounts: they never serve.
+//! Sandbox accounts beside production accounts: they neither serve nor have events.
 
 use ads::resources::accounts::{self, NewAdsAccount};
 use ads::resources::line_items::LINE_ITEM;
+use ads::resources::promoted_posts::PROMOTED_POST;
 use base::UserId;
+use network::posts::{NewPost, PostAuthor};
 use serde_json::{Value, json};
+use store::ledger::{self, AdEntity, Metric};
 use store::records::{self, RecordRow};
-use store::Tx;
+use store::{Tx, posts};
 
 use crate::auctions::shown;
 use crate::shop::Shop;
@@ -51,5 +54,35 @@ fn line_items_of_sandbox_accounts_leave_production_its_place() {
         let end = json!({ "serves": world.clock.now().plus_ms(86_400_000).ms() });
         copy_record(&world, (LINE_ITEM.name, id), (account, 1_000_000..1_002_000), end).await;
         assert_eq!(shown(&world, 1).await, item);
+    });
+}
+
+#[test]
+fn engagement_counts_for_the_production_account_that_promotes_the_post() {
+    on_each_engine(async |world| {
+        let shop = Shop::open(&world, "ana").await;
+        let campaign = shop.campaign(&world).await;
+        let item = shop.item(&world, &campaign, "150000").await;
+        let by = PostAuthor { user_id: shop.owner, app_id: None, self_serve: false };
+        let new = NewPost { text: "Only where promoted".to_owned(), nullcast: true, ..NewPost::default() };
+        let post = world.write(move |tx| network::posts::create(tx, &by, &new)).await.id;
+        let params = [("line_item_id", item.as_str()), ("post_ids", &post.to_string())];
+        let promoted = shop.make(&world, "A/promoted_<posts>", &params).await;
+        let promoted = PROMOTED_POST.id_format.parse(&promoted).unwrap();
+        let account = sandbox(&world, shop.owner).await;
+        world.pass(1_000);
+        copy_record(&world, (PROMOTED_POST.name, promoted), (account, 1_000_000..1_000_150), json!({})).await;
+        world.settled().await;
+        world.write(|tx| Ok(ads_delivery::attribution::process_events(tx, 10_000)?)).await;
+        let fan = world.user("fan".to_owned()).await;
+        world.write(move |tx| network::likes::like(tx, fan, post)).await;
+        world.settled().await;
+        world.write(|tx| Ok(ads_delivery::attribution::process_events(tx, 10_000)?)).await;
+        let likes = move |tx: &mut Tx<'_>| {
+            assert!(posts::find_by_id(tx, post)?.unwrap().nullcast);
+            let sums = ledger::total_sums_by_entity(tx, AdEntity::PromotedPost, &[promoted])?;
+            Ok(sums.first().map_or(0, |(_, sums, _)| sums.get(Metric::Likes)))
+        };
+        assert_eq!(world.store.read(likes).await.unwrap(), 1);
     });
 }
