@@ -52,16 +52,17 @@ fn list_cards_by_uri(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) ->
     let uris = params.ints("card_uris");
     let mut found: Vec<(i64, RecordView)> = Vec::new();
     let account = ctx.account_id()?;
+    let with_deleted = params.flag("with_deleted");
     let mut cards = Vec::new();
     for row in records::find_by_ids(ctx.tx, CARD.name, &uris)? {
         let card = AdsRecord::from_stored(&CARD, row)?;
-        if card.account_id == account && (!card.deleted || params.flag("with_deleted")) {
+        if card.account_id == account && (!card.deleted || with_deleted) {
             cards.push((card.id, card));
         }
     }
     add_views(ctx, cards, &mut found)?;
     for resource in short_id_cards() {
-        let cards = find_cards_by_uris(ctx, resource, &uris)?;
+        let cards = find_cards_by_uris(ctx, resource, &uris, with_deleted)?;
         let cards = cards.into_iter();
         let cards = cards.map(|card| (card.int("uri").unwrap_or(0), card)).collect();
         add_views(ctx, cards, &mut found)?;
@@ -86,6 +87,7 @@ fn find_cards_by_uris(
     ctx: &mut AccountContext<'_, '_>,
     resource: &'static Resource,
     uris: &[i64],
+    with_deleted: bool,
 ) -> Result<Vec<AdsRecord>, Error> {
     if uris.is_empty() {
         return Ok(Vec::new());
@@ -97,7 +99,7 @@ fn find_cards_by_uris(
         text_filters: &[],
         name_prefix: "",
         include_drafts: false,
-        include_deleted: false,
+        include_deleted: with_deleted,
         orders: &[RecordOrder::NEWEST],
         after: None,
         limit: i64::try_from(MAX_URIS).unwrap_or(i64::MAX),
@@ -111,14 +113,14 @@ fn get_card(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<O
     ensure_valid_params(params)?;
     let text = params.text("card_id").unwrap_or_default();
     let short = parse_record_id(IdFormat::Short, "card_id", text)?;
+    let is_shown = |card: &AdsRecord| !card.deleted || params.flag("with_deleted");
     let mut found = None;
     if let Some(id) = IdFormat::Long.parse(text) {
-        let card = ctx.find_record(&CARD, id)?;
-        found = card.filter(|card| !card.deleted || params.flag("with_deleted"));
+        found = ctx.find_record(&CARD, id)?.filter(is_shown);
     }
     for resource in short_id_cards() {
         if found.is_none() {
-            found = ctx.find_record(resource, short)?;
+            found = ctx.find_record(resource, short)?.filter(is_shown);
         }
     }
     let missing = || {

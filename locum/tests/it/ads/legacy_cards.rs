@@ -56,6 +56,11 @@ fn website_card_is_listed_with_others_on_request_and_shown_with_its_post() {
     assert_eq!(entity["title"], "Ride more");
     let deleted = ads.send("DELETE", &format!("/cards/website/{id}"), &[]).assert_status(200);
     assert_eq!(deleted["data"]["deleted"], true);
+    let (any, with_deleted) = (format!("/cards/all/{id}"), ("with_deleted", "true"));
+    is(&ads.send("GET", &any, &[]), 404, "CARD_NOT_FOUND", "card_id");
+    assert_eq!(ads.get(&any, &[with_deleted])["data"]["deleted"], true);
+    assert_eq!(ids(&ads.get("/cards/all", &[("card_uris", uri)])), Vec::<&str>::new());
+    assert_eq!(ids(&ads.get("/cards/all", &[("card_uris", uri), with_deleted])), [id]);
     let shown = ads.person.get(format!("/2/tweets/{post}?tweet.fields=entities")).assert_status(200);
     assert!(shown["data"].get("entities").is_none(), "{shown}");
 }
