@@ -46,9 +46,24 @@ impl Shop {
 
     /// Does what an operation below `accounts/…` does; its answer.
     pub(crate) async fn call(&self, world: &World, method: &str, path: &str, pairs: &[(&str, &str)]) -> Value {
+        self.send(world, (method, path), pairs, None).await
+    }
+
+    /// As [`Self::call`], with a JSON body.
+    pub(crate) async fn post_json(&self, world: &World, path: &str, body: Value) -> Value {
+        self.send(world, ("POST", path), &[], Some(body)).await
+    }
+
+    async fn send(
+        &self,
+        world: &World,
+        (method, path): (&str, &str),
+        pairs: &[(&str, &str)],
+        json: Option<Value>,
+    ) -> Value {
         let account = self.account.formatted_id();
         let path = path.replacen('A', &format!("accounts/{account}"), 1);
-        let request = request(self.owner, method, &format!("/12/{path}"), pairs, None);
+        let request = request(self.owner, method, &format!("/12/{path}"), pairs, json);
         let (request, writes) = (Arc::new(request.0), request.1);
         let work = move |tx: &mut Tx<'_>| Ok(ads_engine::dispatch_request(tx, &request)?.body);
         let body = if writes { world.store.write(work).await.unwrap() } else { world.store.read(work).await.unwrap() };

@@ -81,7 +81,7 @@ fn card_media_keys(card: &AdsRecord) -> Vec<&str> {
 /// Replaces the components; the media determine the card type.
 fn apply_components(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
-        return Ok(());
+        return card_media::update_media_references(ctx, &card_media_keys(&change.record), &[]);
     }
     let sent = |name| change.was_sent(name) && change.record.get(name).is_some();
     match (sent("components"), sent("slides")) {
