@@ -35,6 +35,8 @@ const CONNECTIONS_MS: i64 = 7 * DAY_MS;
 const DAY_MS: i64 = 24 * 3600 * 1000;
 /// The ids of conversions: as long as advertisers may report one.
 const CONVERSION_IDS_MS: i64 = 91 * DAY_MS;
+/// Since their last change; their files expire earlier.
+const STATISTICS_JOBS_MS: i64 = 30 * DAY_MS;
 /// Rows per transaction, so that a long run does not block other writers.
 const BATCH_SIZE: i64 = 2_000;
 
@@ -121,6 +123,10 @@ const PRUNED_TABLES: &[(&str, PruneTable)] = &[
     ("views", |tx, _, _| crate::views::prune(tx, BATCH_SIZE)),
     ("members of audiences", |tx, _, _| store::ads::audiences::prune_members(tx, tx.now(), BATCH_SIZE / 4)),
     ("files of figures", |tx, _, _| store::ledger::delete_expired_files(tx, BATCH_SIZE / 4)),
+    ("statistics jobs", |tx, _, _| {
+        let before = tx.now().plus_ms(-STATISTICS_JOBS_MS);
+        store::ledger::prune_jobs(tx, before, BATCH_SIZE)
+    }),
     ("ids of conversions", |tx, _, _| {
         let before = tx.now().plus_ms(-CONVERSION_IDS_MS);
         store::ledger::prune_conversion_keys(tx, before, BATCH_SIZE)

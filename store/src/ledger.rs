@@ -27,7 +27,7 @@ pub use conversions::{
 pub use insertion::{insert_events, set_owed};
 pub use jobs::{
     AnalyticsJob, AnalyticsJobState, count_open_jobs, delete_expired_files, find_job, find_job_file, insert_job,
-    list_account_engagement_jobs, list_jobs, list_open_jobs, transition_job,
+    list_account_engagement_jobs, list_jobs, list_open_jobs, prune_jobs, transition_job,
 };
 pub use queries::{
     ActiveEntity, ReportFilter, ReportRow, ReportSegment, ViewerImpressions, count_viewer_impressions,

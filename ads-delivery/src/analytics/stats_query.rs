@@ -229,12 +229,13 @@ impl StatsQuery {
     }
 
     pub(super) fn to_job_json(&self) -> String {
+        let bounds = Some(&self.bounds).filter(|all| **all != equal_bounds(&self.granularity, (self.from, self.to)));
         json!({
             "entity": self.kind,
             "entity_ids": self.ids,
             "start": self.from.ms(),
             "end": self.to.ms(),
-            "bounds": self.bounds.iter().map(|bound| bound.ms()).collect::<Vec<_>>(),
+            "bounds": bounds.map(|all| all.iter().map(|bound| bound.ms()).collect::<Vec<_>>()),
             "granularity": self.granularity,
             "metric_groups": self.groups,
             "placement": self.placement,
@@ -263,7 +264,7 @@ impl StatsQuery {
             from: Time::from_ms(number("start")),
             to: Time::from_ms(number("end")),
             bounds: match items("bounds").iter().filter_map(Value::as_i64).map(Time::from_ms).collect::<Vec<_>>() {
-                // Stored by an older version, for which every day had 24 hours.
+                // Only those of days that differ in length are stored.
                 bounds if bounds.is_empty() => {
                     equal_bounds(&word("granularity"), (Time::from_ms(number("start")), Time::from_ms(number("end"))))
                 }

@@ -9,6 +9,7 @@ use network::sign_in::{SignInOutcome, SignInService};
 use serde_json::Value;
 use store::authorization_codes::{self, AuthorizationCode};
 use store::interactions::{self, Interaction, InteractionKind};
+use store::ledger::{AnalyticsJob, AnalyticsJobState};
 use store::{Tx, usage};
 
 use crate::emails::site;
@@ -83,6 +84,17 @@ fn rows(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<(), Error> {
     let now = tx.now();
     store::short_links::record_click(tx, PostId::new(7), user.get(), now)?;
     store::ledger::record_conversion_key(tx, 7, 7)?;
+    let job = AnalyticsJob {
+        id: tx.next_id::<()>().get(),
+        account_id: 7,
+        state: AnalyticsJobState::Failed,
+        request: String::new(),
+        token: "token".to_owned(),
+        created_at: now,
+        updated_at: now,
+        expires_at: None,
+    };
+    store::ledger::insert_job(tx, &job)?;
     Ok(audit::append(tx, &AuditActor::operator(), AuditAction::USER_CREATE, None, &Value::Null)?)
 }
 

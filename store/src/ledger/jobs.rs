@@ -132,3 +132,11 @@ pub fn delete_expired_files(tx: &mut Tx<'_>, limit: i64) -> Result<u64, Fault> {
                WHERE expires_at <= $1 AND file IS NOT NULL ORDER BY expires_at LIMIT $2)";
     tx.execute(sql, &[tx.now().into(), limit.into()])
 }
+
+/// Deletes jobs that were last updated before a time; returns how many.
+pub fn prune_jobs(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
+    // Ids are in order of creation, which is before the last update.
+    let sql = "DELETE FROM ad_job WHERE id IN (SELECT id FROM ad_job WHERE id < $1 AND updated_at < $2 \
+               ORDER BY id LIMIT $3)";
+    tx.execute(sql, &[base::id::first_snowflake_at(before).into(), before.into(), limit.into()])
+}
