@@ -4,8 +4,8 @@
 
 use std::collections::BTreeMap;
 
+use ads::budget::format_exact_money;
 use ads::resources::accounts;
-use ads::resources::bidding_rules::bid_bounds;
 use ads::resources::campaigns::CAMPAIGN;
 use ads::resources::user_settings::{PERFORMANCE_EMAIL_TYPE, USER_SETTINGS};
 use ads_engine::{AccountContext, AccountTimeZone, AdsRecord, AdsRole, RequiredRole};
@@ -19,7 +19,6 @@ use crate::ledger::records_by_ids;
 const IMPROVEMENT_EMAIL_TYPE: &str = "PERFORMANCE_IMPROVEMENT";
 /// Campaigns listed one by one in an email.
 const MAX_CAMPAIGNS: usize = 20;
-const MICROS: i64 = 1_000_000;
 
 /// Queues emails about a new recommendation.
 pub(crate) fn queue_improvement_email(
@@ -139,22 +138,6 @@ fn format_date(zone: &AccountTimeZone, at: Time) -> String {
     local.chars().take(10).collect()
 }
 
-/// Formats micros of a currency with at least the currency's decimals.
-fn format_money(micros: i64, currency: &str) -> String {
-    let min_decimals = match bid_bounds(currency).step {
-        1_000_000 => 0,
-        1_000 => 3,
-        _ => 2,
-    };
-    let decimals = format!("{:06}", micros.rem_euclid(MICROS));
-    let mut shown = decimals.trim_end_matches('0').to_owned();
-    while shown.len() < min_decimals {
-        shown.push('0');
-    }
-    let point = if shown.is_empty() { "" } else { "." };
-    format!("{}{point}{shown} {currency}", micros.div_euclid(MICROS))
-}
-
 /// Sums of entities over a span, all placements included.
 fn load_sums(
     tx: &mut Tx<'_>,
@@ -212,7 +195,7 @@ fn format_figures(mut rows: Vec<(&AdsRecord, &MetricSums)>) -> String {
             .map(|(what, metric)| format!("{what}: {}", whole.get(*metric)))
             .collect();
     let spent = spent.iter();
-    lines.extend(spent.map(|(currency, charge)| format!("Spend: {}", format_money(*charge, currency))));
+    lines.extend(spent.map(|(currency, charge)| format!("Spend: {}", format_exact_money(*charge, currency))));
     lines.push("\nBy campaign:".to_owned());
     let of_campaign = |(campaign, sums): &(&AdsRecord, &MetricSums)| {
         format!(
@@ -222,7 +205,7 @@ fn format_figures(mut rows: Vec<(&AdsRecord, &MetricSums)>) -> String {
             sums.get(Metric::Impressions),
             sums.get(Metric::Engagements),
             sums.get(Metric::Clicks),
-            format_money(sums.get(Metric::Charge), campaign.text("currency")),
+            format_exact_money(sums.get(Metric::Charge), campaign.text("currency")),
         )
     };
     lines.extend(rows.iter().take(MAX_CAMPAIGNS).map(of_campaign));
@@ -231,18 +214,4 @@ fn format_figures(mut rows: Vec<(&AdsRecord, &MetricSums)>) -> String {
     }
     lines.push(String::new());
     lines.join("\n")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::format_money;
-
-    #[test]
-    fn amounts_are_told_to_the_last_decimal() {
-        assert_eq!(format_money(12_300_000, "USD"), "12.30 USD");
-        assert_eq!(format_money(0, "USD"), "0.00 USD");
-        assert_eq!(format_money(1_234_567, "USD"), "1.234567 USD");
-        assert_eq!(format_money(40_000_000, "JPY"), "40 JPY");
-        assert_eq!(format_money(5_100_000, "KWD"), "5.100 KWD");
-    }
 }

@@ -1,6 +1,6 @@
 //! Labels for the API's enum words, amounts and timestamps.
 
-pub(super) use ads::budget::format_amount;
+pub(super) use ads::budget::{format_amount, format_integer, format_money};
 use ads_engine::{AdsRole, RecordView};
 use pages::manager::StatusBadge;
 use serde_json::Value;
@@ -108,26 +108,6 @@ pub(super) fn status_badge(word: &str) -> StatusBadge {
     StatusBadge { text: word_label(word), kind }
 }
 
-fn decimal_places(currency: &str) -> usize {
-    match currency {
-        "BIF" | "CLP" | "DJF" | "GNF" | "ISK" | "JPY" | "KMF" | "KRW" | "PYG" | "RWF" | "UGX" | "VND" | "VUV"
-        | "XAF" | "XOF" | "XPF" => 0,
-        _ => 2,
-    }
-}
-
-pub(super) fn format_integer(number: i64) -> String {
-    let digits = number.unsigned_abs().to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    if number < 0 { format!("-{text}") } else { text }
-}
-
 /// In at most five characters below a quadrillion, such as `12.3K`.
 pub(super) fn shorten_integer(number: i64) -> String {
     const UNITS: [(i64, &str); 4] = [(1_000_000_000_000, "T"), (1_000_000_000, "B"), (1_000_000, "M"), (1_000, "K")];
@@ -149,19 +129,6 @@ pub(super) fn shorten_money(micros: i64) -> String {
         return format!("{}.{:02}", cents / 100, cents % 100);
     }
     shorten_integer(micros / 1_000_000)
-}
-
-/// Micros of a currency, rounded to its decimal places.
-pub(super) fn format_money(micros: i64, currency: &str) -> String {
-    let places = decimal_places(currency);
-    let coin: i64 = if places == 0 { 1_000_000 } else { 10_000 };
-    let coins = micros.saturating_add(coin / 2).div_euclid(coin);
-    let written = if places == 0 {
-        format_integer(coins)
-    } else {
-        format!("{}.{:02}", format_integer(coins.div_euclid(100)), coins.rem_euclid(100))
-    };
-    format!("{written} {currency}")
 }
 
 /// In micros; at most six decimal places.
@@ -217,10 +184,6 @@ mod tests {
 
     #[test]
     fn amounts_are_whole_units_for_people() {
-        assert_eq!(format_money(1_234_567_890_000, "EUR"), "1,234,567.89 EUR");
-        assert_eq!(format_money(-5_000, "EUR"), "0.00 EUR");
-        assert_eq!(format_money(5_000, "EUR"), "0.01 EUR");
-        assert_eq!(format_money(1_499_999, "JPY"), "1 JPY");
         assert_eq!(format_amount(20_000_000), "20.00");
         for (number, short) in [(0, "0"), (999, "999"), (1_000, "1K"), (12_345, "12.3K"), (999_999, "999K")] {
             assert_eq!(shorten_integer(number), short);
