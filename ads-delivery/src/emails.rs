@@ -11,7 +11,7 @@ use ads::resources::user_settings::{PERFORMANCE_EMAIL_TYPE, USER_SETTINGS};
 use ads_engine::{AccountContext, AccountTimeZone, AdsRecord, AdsRole, RequiredRole};
 use base::{Error, Fault, Secret, Time, UserId};
 use network::emails::{self, EmailMessage, EmailSite};
-use store::ledger::{self, AdEntity, Metric, MetricSums, Placement};
+use store::ledger::{self, AdEntity, Metric, MetricSums};
 use store::{Tx, records};
 
 use crate::ledger::records_by_ids;
@@ -138,23 +138,6 @@ fn format_date(zone: &AccountTimeZone, at: Time) -> String {
     local.chars().take(10).collect()
 }
 
-/// Sums of entities over a span, all placements included.
-fn load_sums(
-    tx: &mut Tx<'_>,
-    entity: AdEntity,
-    ids: &[i64],
-    span: (Time, Time),
-) -> Result<BTreeMap<i64, MetricSums>, Fault> {
-    let mut found: BTreeMap<i64, MetricSums> = BTreeMap::new();
-    let groups = Placement::ALL.iter().filter(|one| one.group() == **one);
-    for group in groups {
-        for (id, _, sums) in ledger::hourly_sums(tx, entity, ids, span, *group)? {
-            found.entry(id).or_default().merge(&sums);
-        }
-    }
-    Ok(found)
-}
-
 fn digest_text(tx: &mut Tx<'_>, site: &EmailSite, account: &AdsRecord, span: (Time, Time)) -> Result<String, Error> {
     let zone = AccountTimeZone::from_name(account.text("timezone"));
     let head = format!(
@@ -169,7 +152,7 @@ fn digest_text(tx: &mut Tx<'_>, site: &EmailSite, account: &AdsRecord, span: (Ti
     );
     let ids = records::list_ids_by_account(tx, CAMPAIGN.name, account.id)?;
     let campaigns = records_by_ids(tx, &CAMPAIGN, &ids)?;
-    let sums = load_sums(tx, AdEntity::Campaign, &ids, span)?;
+    let sums = ledger::sums_between(tx, AdEntity::Campaign, &ids, span)?;
     let rows: Vec<(&AdsRecord, &MetricSums)> =
         sums.iter().filter_map(|(id, sums)| Some((campaigns.get(id)?, sums))).collect();
     let body = if rows.is_empty() { "No ads were shown.\n".to_owned() } else { format_figures(rows) };

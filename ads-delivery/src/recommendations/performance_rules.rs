@@ -1,6 +1,6 @@
 //! Recommendations from the ledger of the last days.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use ads::resources::bidding_rules::bid_bounds;
 use ads::resources::promotable_users;
@@ -9,7 +9,7 @@ use ads_engine::{AccountContext, AccountTimeZone, AdsRecord};
 use base::time::{DAY_MS, HOUR_MS};
 use base::{Error, PostId, Time, UserId};
 use serde_json::{Value, json};
-use store::ledger::{self, AdEntity, Metric, MetricSums, Placement};
+use store::ledger::{self, AdEntity, Metric, MetricSums};
 use store::posts::{self, PageRange, Post};
 
 use super::change_tree::{change_node, unchanged_node};
@@ -83,20 +83,11 @@ struct PromotedCreative<'b> {
     promoted: AdsRecord,
 }
 
-/// Impressions and engagements.
-#[derive(Clone, Copy, Debug, Default)]
-struct EngagementRate {
-    impressions: i64,
-    engagements: i64,
-    charge: i64,
-}
-
-impl EngagementRate {
-    /// In millionths; `None` with too few impressions.
-    fn per_million_impressions(self) -> Option<i64> {
-        let done = self.engagements.saturating_mul(1_000_000);
-        (self.impressions >= MIN_IMPRESSIONS).then(|| done / self.impressions)
-    }
+/// Engagements per impression in millionths; `None` with too few impressions.
+fn engagement_rate(sums: &MetricSums) -> Option<i64> {
+    let impressions = sums.get(Metric::Impressions);
+    let engagements = sums.get(Metric::Engagements).saturating_mul(1_000_000);
+    (impressions >= MIN_IMPRESSIONS).then(|| engagements / impressions)
 }
 
 /// Finds posts that perform half as well as at first while another one performs better.
@@ -114,24 +105,24 @@ pub(super) fn find_tired_creatives(
         }
     }
     let ids: Vec<i64> = all.iter().map(|one| one.promoted.id).collect();
-    let week = load_engagement_rates(ctx, &ids, (now.plus_ms(-LOOKBACK_DAYS * DAY_MS), now))?;
-    let lately = load_engagement_rates(ctx, &ids, (now.plus_ms(-FRESH_PERIOD_MS), now))?;
+    let week = load_sums(ctx, &ids, (now.plus_ms(-LOOKBACK_DAYS * DAY_MS), now))?;
+    let lately = load_sums(ctx, &ids, (now.plus_ms(-FRESH_PERIOD_MS), now))?;
     let mut found = Vec::new();
     for one in &all {
         let (id, begun) = (one.promoted.id, one.promoted.created_at);
-        let Some(last) = lately.get(&id).and_then(|rate| rate.per_million_impressions()) else {
+        let Some(last) = lately.get(&id).and_then(engagement_rate) else {
             continue;
         };
         if begun.plus_ms(2 * FRESH_PERIOD_MS) > now {
             continue;
         }
-        let first = load_engagement_rates(ctx, &[id], (begun, begun.plus_ms(FRESH_PERIOD_MS)))?;
-        let first = first.get(&id).and_then(|rate| rate.per_million_impressions());
+        let first = load_sums(ctx, &[id], (begun, begun.plus_ms(FRESH_PERIOD_MS)))?;
+        let first = first.get(&id).and_then(engagement_rate);
         if first.is_none_or(|first| first == 0 || last.saturating_mul(2) > first) {
             continue;
         }
         if let Some((post, rate)) = find_better_post(ctx, one, &all, &week, last)? {
-            let charge = week.get(&id).map_or(0, |rate| rate.charge);
+            let charge = week.get(&id).map_or(0, |sums| sums.get(Metric::Charge));
             found.push(RecommendationDraft {
                 subject: format!("tired {id}"),
                 estimated_gain: charge.saturating_mul(rate.saturating_sub(last)) / rate.max(1),
@@ -148,7 +139,7 @@ fn find_better_post(
     ctx: &mut AccountContext<'_, '_>,
     creative: &PromotedCreative<'_>,
     all: &[PromotedCreative<'_>],
-    week: &HashMap<i64, EngagementRate>,
+    week: &BTreeMap<i64, MetricSums>,
     last: i64,
 ) -> Result<Option<(i64, i64)>, Error> {
     let own: Vec<Option<i64>> = all
@@ -158,7 +149,7 @@ fn find_better_post(
         .collect();
     let mut best: Option<(i64, i64)> = None;
     for other in all {
-        let rate = week.get(&other.promoted.id).and_then(|rate| rate.per_million_impressions());
+        let rate = week.get(&other.promoted.id).and_then(engagement_rate);
         let (Some(rate), Some(post)) = (rate, other.promoted.int("post_id")) else {
             continue;
         };
@@ -193,23 +184,13 @@ fn may_promote(ctx: &mut AccountContext<'_, '_>, item: &AdsRecord, post: i64) ->
     }
 }
 
-fn load_engagement_rates(
+/// By promoted post.
+fn load_sums(
     ctx: &mut AccountContext<'_, '_>,
     ids: &[i64],
     span: (Time, Time),
-) -> Result<HashMap<i64, EngagementRate>, Error> {
-    let mut all: HashMap<i64, EngagementRate> = HashMap::new();
-    let groups = [Placement::AllOn, Placement::Publishers, Placement::Spotlight, Placement::Trend];
-    for group in groups {
-        for (id, _, sums) in ledger::hourly_sums(ctx.tx, AdEntity::PromotedPost, ids, span, group)? {
-            let sums: &MetricSums = &sums;
-            let rate = all.entry(id).or_default();
-            rate.impressions = rate.impressions.saturating_add(sums.get(Metric::Impressions));
-            rate.engagements = rate.engagements.saturating_add(sums.get(Metric::Engagements));
-            rate.charge = rate.charge.saturating_add(sums.get(Metric::Charge));
-        }
-    }
-    Ok(all)
+) -> Result<BTreeMap<i64, MetricSums>, Error> {
+    Ok(ledger::sums_between(ctx.tx, AdEntity::PromotedPost, ids, span)?)
 }
 
 /// Finds line items without creatives for two days.

@@ -1,5 +1,7 @@
 //! Ledger queries, answered from sums where possible and from events otherwise.
 
+use std::collections::BTreeMap;
+
 use base::{Fault, Time, UserId, sorted_distinct};
 
 use super::vocabulary::{METRIC_COLUMNS, PLACEMENT_GROUP_SIZE};
@@ -37,6 +39,26 @@ pub fn hourly_sums_of_all_groups(
         " FROM ad_hour WHERE entity_id = $1 AND entity = $2 AND hour >= $3 AND hour < $4"
     );
     tx.query_rows(sql, &[id.into(), entity.to_number().into(), from.into(), to.into()])
+}
+
+/// Sums by entity in a period, over all placement groups; entities without events are omitted.
+pub fn sums_between(
+    tx: &mut Tx<'_>,
+    entity: AdEntity,
+    ids: &[i64],
+    (from, to): (Time, Time),
+) -> Result<BTreeMap<i64, MetricSums>, Fault> {
+    let sql = sql!(
+        "SELECT entity_id, ",
+        METRIC_COLUMNS,
+        " FROM ad_hour WHERE entity_id = $1 AND entity = $2 AND hour >= $3 AND hour < $4"
+    );
+    let more = [entity.to_number().into(), from.into(), to.into()];
+    let mut all: BTreeMap<i64, MetricSums> = BTreeMap::new();
+    for (id, sums) in tx.query_by_keys::<(i64, MetricSums)>(sql, ids, &more)? {
+        all.entry(id).or_default().merge(&sums);
+    }
+    Ok(all)
 }
 
 /// Entity, total sums, and the uncharged thousandths of a micro; entities without events are omitted.
@@ -228,7 +250,7 @@ pub fn list_active_entities(
     let args = [account.into(), entity.to_number().into(), from.into(), to.into()];
     let rows: Vec<(i64, Time, Time, i64)> = tx.query_rows(sql, &args)?;
     // Rows are in the order of hours, so those of one entity are not adjacent.
-    let mut all: std::collections::BTreeMap<i64, (Time, Time, i64)> = std::collections::BTreeMap::new();
+    let mut all: BTreeMap<i64, (Time, Time, i64)> = BTreeMap::new();
     for (id, first, last, mask) in rows {
         let active = all.entry(id).or_insert((first, last, mask));
         *active = (active.0.min(first), active.1.max(last), active.2 | mask);
