@@ -1,7 +1,7 @@
 //! Days and hours in an account's time zone.
 
-use jiff::Timestamp;
 use jiff::tz::{self, TimeZone};
+use jiff::{Span, Timestamp};
 
 use crate::Time;
 use crate::time::{DAY_MS, HOUR_MS};
@@ -86,6 +86,18 @@ impl AccountTimeZone {
         (0..7).fold(self.week_start(at), |day, _| self.day_bounds(day).1)
     }
 
+    /// The same local time some months later, on the last day of the month if that is shorter.
+    pub fn plus_months(&self, at: Time, months: i32) -> Time {
+        let moment = Timestamp::from_millisecond(at.ms()).unwrap_or_default();
+        let zoned = moment.to_zoned(self.0.clone());
+        let later = Span::new().try_months(months).and_then(|span| zoned.checked_add(span));
+        // Beyond the calendar's end every month has 31 days.
+        later.map_or_else(
+            |_| at.plus_ms(i64::from(months).saturating_mul(31 * DAY_MS)),
+            |later| Time::from_ms(later.timestamp().as_millisecond()),
+        )
+    }
+
     /// A moment in the zone, such as `2026-03-01 14:05 PST`.
     pub fn format_time(&self, at: Time) -> String {
         let moment = Timestamp::from_millisecond(at.ms()).unwrap_or_default();
@@ -137,6 +149,19 @@ impl AccountTimeZone {
 mod tests {
     use super::{AccountTimeZone, HOUR_MS};
     use crate::Time;
+
+    #[test]
+    fn months_later_is_the_same_day_unless_the_month_is_shorter() {
+        for (from, until) in [
+            ("2026-04-02T09:05:00.123Z", "2027-05-02T09:05:00.123Z"),
+            ("2026-12-31T23:59:59.000Z", "2028-01-31T23:59:59.000Z"),
+            ("2027-01-31T00:00:00.000Z", "2028-02-29T00:00:00.000Z"),
+            ("2026-01-31T00:00:00.000Z", "2027-02-28T00:00:00.000Z"),
+        ] {
+            let later = AccountTimeZone::default().plus_months(Time::parse(from).unwrap(), 13);
+            assert_eq!(later, Time::parse(until).unwrap(), "{from}");
+        }
+    }
 
     #[test]
     fn days_follow_the_clocks_of_the_zone() {

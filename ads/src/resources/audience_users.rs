@@ -6,7 +6,7 @@ use ads_engine::field_kind::parse_time;
 use ads_engine::{AccountContext, AdsRecord, OperationOutput, ParsedParams};
 use base::refusal::{AdsProblem, AdsRefusal};
 use base::secret::digest;
-use base::{Error, Refusal, Time, sorted_distinct};
+use base::{AccountTimeZone, Error, Refusal, Time, sorted_distinct};
 use data_encoding::HEXLOWER_PERMISSIVE;
 use serde_json::{Map, Value, json};
 use store::ads::audiences::{self, AudienceKey, AudienceKeyKind};
@@ -17,6 +17,8 @@ use crate::resources::accounts::ACCOUNT;
 use crate::resources::custom_audiences::{AudienceAccess, FLEXIBLE, action_not_allowed, require_audience};
 
 pub const MAX_BODY_BYTES: usize = 5_000_000;
+/// How long members stay, unless stated otherwise.
+const MEMBERSHIP_MONTHS: i32 = 13;
 const MAX_OPERATIONS: usize = 2_500;
 /// Problems reported per operation.
 const MAX_PROBLEMS: usize = 10;
@@ -184,7 +186,7 @@ fn parse_validity(
             usual
         }),
     };
-    let (from, usual) = (read("effective_at", now), thirteen_months_after(now));
+    let (from, usual) = (read("effective_at", now), AccountTimeZone::default().plus_months(now, MEMBERSHIP_MONTHS));
     let until = read("expires_at", usual);
     if accepted == AcceptedKeys::Contacts {
         if params.get("effective_at").is_some_and(|at| !at.is_null()) {
@@ -201,23 +203,6 @@ fn parse_validity(
         return Ok((from, until));
     }
     Err(problems)
-}
-
-/// The same time thirteen months later, on the last day of the month if it is too short.
-fn thirteen_months_after(now: Time) -> Time {
-    let text = now.to_string();
-    let later = || {
-        let (date, clock) = text.split_once('T')?;
-        let mut parts = date.splitn(3, '-').map(|part| part.parse::<i32>().ok());
-        let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
-        let (year, month) = match month {
-            12 => (year + 2, 1),
-            month => (year + 1, month + 1),
-        };
-        let mut days = (28..=day).rev().chain(std::iter::once(day));
-        days.find_map(|day| Time::parse(&format!("{year:04}-{month:02}-{day:02}T{clock}")))
-    };
-    later().unwrap_or_else(|| now.plus_ms(396 * 24 * 3_600_000))
 }
 
 fn parse_users(
@@ -289,23 +274,9 @@ pub fn parse_digest(text: &str) -> Option<[u8; 32]> {
 
 #[cfg(test)]
 mod tests {
-    use base::Time;
     use serde_json::json;
 
-    use super::{AcceptedKeys, parse_digest, parse_user_keys, thirteen_months_after};
-
-    #[test]
-    fn membership_lasts_for_thirteen_months() {
-        for (now, until) in [
-            ("2026-04-02T09:05:00.123Z", "2027-05-02T09:05:00.123Z"),
-            ("2026-12-31T23:59:59.000Z", "2028-01-31T23:59:59.000Z"),
-            ("2027-01-31T00:00:00.000Z", "2028-02-29T00:00:00.000Z"),
-            ("2026-01-31T00:00:00.000Z", "2027-02-28T00:00:00.000Z"),
-        ] {
-            let later = thirteen_months_after(Time::parse(now).unwrap());
-            assert_eq!(later, Time::parse(until).unwrap(), "{now}");
-        }
-    }
+    use super::{AcceptedKeys, parse_digest, parse_user_keys};
 
     #[test]
     fn digests_are_read_in_either_case_and_nothing_else_is() {
