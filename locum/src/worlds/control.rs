@@ -159,8 +159,7 @@ impl WorldRegistry {
     async fn reset_world(self: &Arc<Self>, slot: &Arc<WorldSlot>) -> Result<WorldReplacement, Error> {
         local_files(slot)?;
         let source = self.world_source(&slot.origin.from, slot.name == MAIN_WORLD).await?;
-        self.stage(slot, source.files).await?;
-        self.replace_world(slot, Continuation::Seed).await
+        self.replace_by_copy(slot, source.files, Continuation::Seed).await
     }
 
     async fn load_world(self: &Arc<Self>, slot: &Arc<WorldSlot>, name: &str) -> Result<WorldReplacement, Error> {
@@ -175,20 +174,26 @@ impl WorldRegistry {
             );
             return Err(Refusal::named_reason(RefusalKind::Conflict, "name", name, message).into());
         }
-        self.stage(slot, files).await?;
-        if manifest.network != own.network {
-            InstanceManifest { network: manifest.network, ..own }.write(&slot.folder)?;
-        }
-        self.replace_world(slot, Continuation::NothingRepeated).await
+        self.replace_by_copy(slot, files, Continuation::NothingRepeated).await
     }
 
-    async fn stage(&self, slot: &Arc<WorldSlot>, files: WorldFiles) -> Result<(), Error> {
-        let (slot, main) = (Arc::clone(slot), Arc::clone(&self.main));
-        run_blocking(move || {
+    async fn replace_by_copy(
+        self: &Arc<Self>,
+        slot: &Arc<WorldSlot>,
+        files: WorldFiles,
+        continuation: Continuation,
+    ) -> Result<WorldReplacement, Error> {
+        let (staging, main) = (Arc::clone(slot), Arc::clone(&self.main));
+        let lines = run_blocking(move || {
             let keyring = instance::load_keyring(&main.settings, &base::Rng::Os, false)?;
-            stage_copy(&slot, &files, keyring).map(|_| ())
+            stage_copy(&staging, &files, keyring)
         })
-        .await
+        .await?;
+        let replacement = self.replace_world(slot, continuation).await?;
+        if let Some(lines) = lines {
+            add_addresses(lines, slot, &self.main.listening.base_url).write(&slot.folder)?;
+        }
+        Ok(replacement)
     }
 
     /// What a new world is copied from. The main world cannot be created again if its first copy is gone.
@@ -296,10 +301,14 @@ fn make_folder(
     source.files.copy_to(&slot.folder)?;
     let mark = slot.origin.mark.as_deref().unwrap_or_default();
     let lines = mark_copy(slot, &slot.folder, mark, keyring)?;
-    let lines = lines.prepend_addresses(main_url, slot.listening.ads_sandbox.as_deref());
-    let lines = lines.append_world(&slot.name, &slot.listening.base_url);
+    let lines = add_addresses(lines, slot, main_url);
     InstanceManifest { starts: 0, ..source.record.clone() }.write(&slot.folder)?;
     lines.write(&slot.folder)?;
     slot.origin.write(&slot.folder)?;
     Ok(lines)
+}
+
+fn add_addresses(lines: EnvFile, slot: &WorldSlot, main_url: &str) -> EnvFile {
+    let lines = lines.prepend_addresses(main_url, slot.listening.ads_sandbox.as_deref());
+    lines.append_world(&slot.name, &slot.listening.base_url)
 }

@@ -60,6 +60,7 @@ impl WorldRegistry {
         continuation: Continuation,
     ) -> Result<WorldReplacement, Error> {
         let own = local_files(slot)?;
+        let record = read_manifest(&slot.folder)?;
         let mut exclusive = slot.wait_for_exclusive_use().await?;
         let began = clock::monotonic_now();
         let mut id_floor = 0;
@@ -80,9 +81,10 @@ impl WorldRegistry {
         let world = match opened {
             Ok(world) => world,
             Err(error) => {
-                run_blocking({
-                    let aside = aside.clone();
-                    move || own.restore_from(&WorldFiles::in_folder(&aside))
+                let (folder, aside) = (slot.folder.clone(), aside.clone());
+                run_blocking(move || {
+                    own.restore_from(&WorldFiles::in_folder(&aside))?;
+                    record.write(&folder)
                 })
                 .await?;
                 *exclusive = Some(Arc::new(self.open_files(slot, None).await?));
@@ -104,6 +106,10 @@ fn open_instance(
 ) -> Result<Instance, CommandError> {
     let settings = Arc::clone(&slot.settings);
     let mut record = read_manifest(&slot.folder)?;
+    if seed.is_some() {
+        // The files may be of another network.
+        record.network.clear();
+    }
     let seed = seed.unwrap_or_else(|| {
         record.starts += 1;
         let is_first = record.starts == 1;
@@ -139,18 +145,19 @@ fn next_seed(slot: &WorldSlot, continuation: Continuation, id_floor: i64) -> Res
     Ok(StoreSeed { rng: instance::instance_rng(&record), id_floor })
 }
 
-/// Copies files to a world's staged folder, with the world's own credentials. Blocks.
+/// Copies files to a world's staged folder. Returns the world's own credentials, if they are not those of the files.
+/// Blocks.
 pub(super) fn stage_copy(
     slot: &WorldSlot,
     source: &WorldFiles,
     keyring: base::encryption::Keyring,
-) -> Result<EnvFile, Error> {
+) -> Result<Option<EnvFile>, Error> {
     let staged = slot.folder.join(STAGED_FOLDER);
     remove_path(&staged)?;
     source.copy_to(&staged)?;
     match &slot.origin.mark {
-        Some(mark) => mark_copy(slot, &staged, mark, keyring),
-        None => Ok(EnvFile::default()),
+        Some(mark) => mark_copy(slot, &staged, mark, keyring).map(Some),
+        None => Ok(None),
     }
 }
 

@@ -99,6 +99,34 @@ fn command_with_a_world_acts_on_it_alone() {
 }
 
 #[test]
+fn reset_reads_the_world_file_again() {
+    let server = start();
+    let path = server.sibling_path("again.jsonl");
+    let write = |name: &str| std::fs::write(&path, format!("{{\"user\": {{\"username\": \"{name}\"}}}}")).unwrap();
+    let show = |name: &str| server.run_cli(&["--world", "again", "user", "show", name]).code;
+    write("ruth");
+    create(&server, "again", path.to_str().unwrap());
+    assert_eq!((show("ruth"), show("olga")), (0, 1));
+    write("olga");
+    server.run_cli(&["--world", "again", "reset"]).assert_success();
+    assert_eq!((show("ruth"), show("olga")), (1, 0));
+}
+
+#[test]
+fn world_that_loaded_a_snapshot_of_another_is_reset_to_its_own_beginning() {
+    let server = start();
+    create(&server, "own", "empty");
+    let post = publish(&server, server.env_value("USER_TOKEN"), "of main");
+    server.run_cli(&["snapshot", "save", "of-main"]).assert_success();
+    server.run_cli(&["--world", "own", "snapshot", "load", "of-main"]).assert_success();
+    let loaded = server.run_cli(&["world", "env", "own"]).json()["variables"]["LOCUM_BEARER_TOKEN"].clone();
+    assert!(sees(&server, loaded.as_str().unwrap(), &post));
+    server.run_cli(&["--world", "own", "reset"]).assert_success();
+    assert_eq!(server.run_cli(&["--world", "own", "user", "list"]).json(), json!([]));
+    assert_eq!(server.run_cli(&["world", "env", "own"]).json()["variables"]["LOCUM_BEARER_TOKEN"], Value::Null);
+}
+
+#[test]
 fn world_is_made_of_a_snapshot_and_stays_after_a_restart() {
     let mut server = start();
     let post = publish(&server, server.env_value("USER_TOKEN"), "saved");
