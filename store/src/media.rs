@@ -196,7 +196,7 @@ pub fn remove_draft_uses(tx: &mut Tx<'_>, ids: &[MediaId], expires_at: Time) -> 
 const MAX_UNUSED_MS: i64 = 48 * 3600 * 1000;
 
 /// Whether only messages use it, so that only their readers may see it, or it is kept of a removed post, which nobody may
-/// see. An upload that nothing uses yet is public: it expires sooner than [`MAX_UNUSED_MS`] after its creation.
+/// see. An upload that nothing uses yet is public: it expires sooner than `MAX_UNUSED_MS` after its creation.
 pub fn is_private(tx: &mut Tx<'_>, id: MediaId) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM media WHERE id = $1 AND uses = 0 AND (message_uses > 0 OR draft_uses = 0 \
                AND expires_at > created_at + $2)";
