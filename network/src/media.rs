@@ -60,7 +60,7 @@ fn legacy_refusal(code: u16, message: &'static str) -> Refusal {
 
 fn is_usable(tx: &mut Tx<'_>, user: UserId, item: &Media) -> Result<bool, Fault> {
     let is_available = item.expires_at.is_none_or(|end| end > tx.now());
-    let is_postable = is_available && item.kind != "subtitles";
+    let is_postable = is_available && !item.is_withheld() && item.kind != "subtitles";
     Ok(is_postable && (item.owner_id == user || media::is_shared(tx, item.id, user)?))
 }
 

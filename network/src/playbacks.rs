@@ -146,7 +146,7 @@ pub fn load_media_analytics(
                 continue;
             }
             // Media that no post uses are private to their owner.
-            Some(media) if media.uses != Some(0) => Refusal::NotVisible(subject),
+            Some(media) if media.uses.is_none_or(|uses| uses > 0) => Refusal::NotVisible(subject),
             _ => Refusal::NotFound(subject),
         };
         if !refused.contains(&refusal) {

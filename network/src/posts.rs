@@ -385,12 +385,14 @@ pub(crate) fn erase(tx: &mut Tx<'_>, post: &Post) -> Result<(), Fault> {
 }
 
 /// Deletes all versions of a live post for a moderator. Clients that keep copies are told that it may come back. Its
-/// files are kept until `expires_at`, and are served to nobody meanwhile.
+/// files are kept until `expires_at`, and are served to nobody meanwhile, unless something else uses them.
 pub(crate) fn remove(tx: &mut Tx<'_>, post: &Post, expires_at: Time) -> Result<(), Error> {
+    let attached_media = media::list_attached_media(tx, post)?;
     let deleted = delete_with_media(tx, post, expires_at)?;
     if deleted.is_empty() {
         return Err(Refusal::NotFound(ResourceRef::new("tweet", "id", post.id)).into());
     }
+    store::media::withhold_unused(tx, &attached_media)?;
     for (version, author) in &deleted {
         store::media::remove_tags(tx, *version)?;
         let body = if *version == post.id { REMOVAL_BODY } else { "" };

@@ -39,7 +39,8 @@ table! {
         pub bit_rate: i64,
         /// The smaller images next to the file, comma-separated: `small.jpg,medium.jpg`.
         pub sizes: String,
-        /// The number of posts with this media; unknown for imported ones.
+        /// The number of posts with this media; unknown for imported ones; -1 if it is only kept for an appeal against
+        /// the removal of its post.
         pub uses: Option<i64>,
         /// When it is deleted, unless a post, draft or message uses it by then.
         pub expires_at: Option<Time>,
@@ -61,6 +62,11 @@ impl Media {
     pub fn file_name(&self) -> Option<&str> {
         let name = self.path.rsplit('/').next()?;
         (!name.is_empty()).then_some(name)
+    }
+
+    /// Whether it is only kept for an appeal against the removal of its post.
+    pub fn is_withheld(&self) -> bool {
+        self.uses.is_some_and(|uses| uses < 0)
     }
 
     /// The path of the smaller image of a size.
@@ -157,7 +163,7 @@ pub fn is_shared(tx: &mut Tx<'_>, id: MediaId, user: UserId) -> Result<bool, Fau
 
 /// Counts a post that uses these media.
 pub fn add_post_uses(tx: &mut Tx<'_>, ids: &[MediaId]) -> Result<(), Fault> {
-    let sql = "UPDATE media SET uses = uses + 1, expires_at = NULL WHERE id = $1";
+    let sql = "UPDATE media SET uses = CASE WHEN uses < 0 THEN 1 ELSE uses + 1 END, expires_at = NULL WHERE id = $1";
     ids.iter().try_for_each(|id| tx.execute_later(sql, &[(*id).into()]))
 }
 
@@ -166,6 +172,12 @@ pub fn remove_post_uses(tx: &mut Tx<'_>, ids: &[MediaId], expires_at: Time) -> R
     let sql = "UPDATE media SET uses = uses - 1, expires_at = CASE WHEN uses <= 1 \
                AND message_uses = 0 AND draft_uses = 0 THEN $1 ELSE expires_at END WHERE id = $2";
     ids.iter().try_for_each(|id| tx.execute_later(sql, &[expires_at.into(), (*id).into()]))
+}
+
+/// Keeps the media of a removed post, of which this is the last use, from being used or served until they expire.
+pub fn withhold_unused(tx: &mut Tx<'_>, ids: &[MediaId]) -> Result<(), Fault> {
+    let sql = "UPDATE media SET uses = -1 WHERE id = $1 AND uses = 0 AND message_uses = 0 AND draft_uses = 0";
+    ids.iter().try_for_each(|id| tx.execute_later(sql, &[(*id).into()]))
 }
 
 pub fn add_message_use(tx: &mut Tx<'_>, id: MediaId) -> Result<(), Fault> {
@@ -193,14 +205,10 @@ pub fn remove_draft_uses(tx: &mut Tx<'_>, ids: &[MediaId], expires_at: Time) -> 
     ids.iter().try_for_each(|id| tx.execute_later(sql, &[expires_at.into(), (*id).into()]))
 }
 
-const MAX_UNUSED_MS: i64 = 48 * 3600 * 1000;
-
-/// Whether only messages use it, so that only their readers may see it, or it is kept of a removed post, which nobody may
-/// see. An upload that nothing uses yet is public: it expires sooner than `MAX_UNUSED_MS` after its creation.
+/// Whether only messages use it, so that only their readers may see it, or it is withheld, so that nobody may.
 pub fn is_private(tx: &mut Tx<'_>, id: MediaId) -> Result<bool, Fault> {
-    let sql = "SELECT 1 FROM media WHERE id = $1 AND uses = 0 AND (message_uses > 0 OR draft_uses = 0 \
-               AND expires_at > created_at + $2)";
-    tx.row_exists(sql, &[id.into(), MAX_UNUSED_MS.into()])
+    let sql = "SELECT 1 FROM media WHERE id = $1 AND (uses < 0 OR uses = 0 AND message_uses > 0)";
+    tx.row_exists(sql, &[id.into()])
 }
 
 /// Records the users tagged in a post's media.

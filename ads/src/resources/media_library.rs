@@ -235,7 +235,7 @@ fn is_usable(ctx: &mut AccountContext<'_, '_>, medium: &Media) -> Result<bool, E
     };
     let alive = medium.expires_at.is_none_or(|end| end > ctx.now());
     let usable = medium.owner_id == full || media::is_shared(ctx.tx, medium.id, full)?;
-    // Media attached only to messages are private to their participants.
+    // Media attached only to messages are private to their participants, those of removed posts to nobody.
     Ok(alive && usable && !media::is_private(ctx.tx, medium.id)?)
 }
 

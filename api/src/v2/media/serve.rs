@@ -14,7 +14,7 @@ pub(crate) fn serve_file(call: RequestContext) -> HandlerFuture {
         let key = name.split('.').next().unwrap_or_default();
         let id = key.split_once('_').and_then(|(_, id)| Id::parse(id));
         let id = id.ok_or_else(missing)?;
-        // Media of direct messages are served by `download_media`, to participants only.
+        // Media of direct messages are served by `download_media`, to participants only; those of removed posts to nobody.
         let found = call.read(move |tx| {
             let private = store::media::is_private(tx, id)?;
             Ok(store::media::find_by_id(tx, id)?.filter(|_| !private))

@@ -70,6 +70,8 @@ fn files_of_a_removed_post_are_served_to_nobody_and_come_back_with_it() {
     let action = moderate_on(&server, &["remove", post]);
     server.run_cli(&["clock", "advance", "90m"]).assert_success();
     assert_eq!(server.send(TestRequest::get(file.as_str())).status, 404);
+    let again = json!({ "text": "look again", "media": { "media_ids": [media] } });
+    author.create_post(&again).assert_status(400);
     moderate_on(&server, &["lift", action["id"].as_str().unwrap()]);
     assert_eq!(server.send(TestRequest::get(file.as_str())).status, 200);
     assert_eq!(author.get(path).assert_status(200)["includes"]["media"][0]["url"], url);
