@@ -216,9 +216,13 @@ pub fn dismiss(tx: &mut Tx<'_>, actor: &AuditActor, id: i64) -> Result<Report, E
     Ok(report)
 }
 
-/// Refused if the report is closed, such as by another moderator meanwhile.
+/// Refused if the report is closed, such as by another moderator meanwhile. It stays open until the end of the transaction,
+/// since the account is locked that it is about.
 pub fn find_open(tx: &mut Tx<'_>, id: i64) -> Result<Report, Error> {
-    let report = find(tx, id)?.ok_or_else(|| crate::lookup::not_found("report", &id.to_string()))?;
+    let missing = || crate::lookup::not_found("report", &id.to_string());
+    let subject = find(tx, id)?.ok_or_else(missing)?.user_id;
+    users::lock(tx, subject)?;
+    let report = find(tx, id)?.ok_or_else(missing)?;
     if report.closed_at.is_some() {
         return Err(Refusal::invalid_parameter("report", id, "The report is closed already").into());
     }
