@@ -74,10 +74,11 @@ pub fn format_exact_money(micros: i64, currency: &str) -> String {
 }
 
 fn format_all_places(micros: i64, min_places: usize) -> String {
-    let part = format!("{:06}", micros.rem_euclid(1_000_000));
+    let (sign, micros) = (if micros < 0 { "-" } else { "" }, micros.unsigned_abs());
+    let part = format!("{:06}", micros % 1_000_000);
     let part = part.trim_end_matches('0');
     let point = if part.is_empty() && min_places == 0 { "" } else { "." };
-    format!("{}{point}{part:0<min_places$}", micros.div_euclid(1_000_000))
+    format!("{sign}{}{point}{part:0<min_places$}", micros / 1_000_000)
 }
 
 fn decimal_places(currency: &str) -> usize {
@@ -143,6 +144,7 @@ mod tests {
             (1_234_567, "USD", "1.234567 USD"),
             (40_000_000, "JPY", "40 JPY"),
             (40_500_000, "JPY", "40.5 JPY"),
+            (-12_340_000, "USD", "-12.34 USD"),
             (5_100_000, "KWD", "5.100 KWD"),
         ] {
             assert_eq!(format_exact_money(micros, currency), text);

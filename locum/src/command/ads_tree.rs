@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use ads::budget::format_amount;
+use ads::budget::format_exact_money;
 use ads::resources::audience_permissions::AUDIENCE_PERMISSION;
 use ads::resources::campaigns::CAMPAIGN;
 use ads::resources::custom_audiences::CUSTOM_AUDIENCE;
@@ -164,9 +164,8 @@ fn tree_row((level, kind): (u8, &str), record: &AdsRecord, name: &str, status: &
 
 /// Adds why a row does not serve, and what it spent, if it spends: its currency is that of the line item.
 fn with_facts(mut row: Value, reasons: &[&str], spender: Option<(&HashMap<i64, i64>, &AdsRecord, &str)>) -> Value {
-    let spend = spender.map(|(spent, record, currency)| {
-        format!("{} {currency}", format_amount(spent.get(&record.id).copied().unwrap_or(0)))
-    });
+    let spend = spender
+        .map(|(spent, record, currency)| format_exact_money(spent.get(&record.id).copied().unwrap_or(0), currency));
     if let Some(members) = row.as_object_mut() {
         members.insert("reasons".to_owned(), json!(reasons));
         members.insert("spend".to_owned(), json!(spend));
