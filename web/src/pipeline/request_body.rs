@@ -1,5 +1,7 @@
 //! When the body of a request is read, and how much of it.
 
+use std::time::Duration;
+
 use base::oauth1::is_oauth_scheme;
 use base::{Error, Refusal};
 use bytes::Bytes;
@@ -47,13 +49,24 @@ impl ServerState {
         if pending.content_type != BodyContentType::Form || !is_signed {
             return Ok(());
         }
-        let is_upload = matches!(endpoint.body, BodySpec::Multipart(_));
-        let max = if is_upload && !self.authenticator.is_signer_known(&head.auth_request(None)).await? {
+        let (limit, _) = self.body_limits(endpoint);
+        let is_large = limit > self.config.body_limit;
+        let max = if is_large && !self.authenticator.is_signer_known(&head.auth_request(None)).await? {
             self.config.body_limit
         } else {
-            usize::MAX
+            limit
         };
         Ok(self.collect_body(endpoint, pending, head, max).await?)
+    }
+
+    /// In bytes, and the time in which the body must arrive.
+    fn body_limits(&self, endpoint: &Endpoint) -> (usize, Duration) {
+        let batch_limit = endpoint.ads.and_then(ads_engine::AdsOperation::body_limit);
+        match (endpoint.body, batch_limit) {
+            (BodySpec::Multipart(_), _) => (self.config.parts_limit, self.config.upload_timeout),
+            (_, Some(limit)) => (limit, self.config.upload_timeout),
+            (_, None) => (self.config.body_limit, self.config.body_timeout),
+        }
     }
 
     /// Fails above `max` bytes, and above the limit of the operation.
@@ -69,14 +82,7 @@ impl ServerState {
             let expected = "without a Content-Encoding";
             return Err(Refusal::UnsupportedMediaType { expected });
         }
-        let batch_limit = endpoint.ads.and_then(ads_engine::AdsOperation::body_limit);
-        let (limit, timeout) = match endpoint.body {
-            BodySpec::Multipart(_) => (self.config.parts_limit, self.config.upload_timeout),
-            _ => match batch_limit {
-                Some(limit) => (limit, self.config.upload_timeout),
-                None => (self.config.body_limit, self.config.body_timeout),
-            },
-        };
+        let (limit, timeout) = self.body_limits(endpoint);
         let limit = limit.min(max);
         let raw = std::mem::take(&mut pending.raw);
         let read = raw.collect_bytes(limit, timeout).await;
