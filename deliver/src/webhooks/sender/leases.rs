@@ -65,7 +65,7 @@ impl SenderState {
         let node = &self.store.context().node;
         for (id, active) in &mut self.active {
             let is_stopped = self.stop_waiters.iter().any(|(stopped, ..)| stopped == id);
-            if !is_stopped && node.is_preferred_for(*id) {
+            if !is_stopped && active.webhook.valid && node.is_preferred_for(*id) {
                 active.queue.reopen();
             }
         }
