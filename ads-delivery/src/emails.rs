@@ -132,7 +132,6 @@ fn single_line(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_control()).collect()
 }
 
-/// Midnight of the Monday of the week that contains a moment.
 fn format_date(zone: &AccountTimeZone, at: Time) -> String {
     let local = at.plus_ms(zone.utc_offset_ms(at)).to_string();
     local.chars().take(10).collect()

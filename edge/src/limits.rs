@@ -15,8 +15,8 @@ pub struct ListenerLimits {
     pub min_body_rate: u32,
     /// The longest time between a response and the next request.
     pub idle_timeout: Duration,
-    /// The longest time that a client may accept no bytes of a response; on HTTP/2, that it makes no room for its next
-    /// part, after which the stream is reset.
+    /// The longest time that a client may accept no bytes of a response; on HTTP/2, that it makes no room for the next
+    /// part of a file or stream, or the first of another response, after which the stream is reset.
     pub write_timeout: Duration,
     pub max_connections: usize,
     /// Open connections of one address (IPv6: one /64), and requests that trusted proxies forward for it;

@@ -47,8 +47,8 @@ struct PostDraft {
     community: Option<i64>,
     /// Whether the followers are shown a post to a community too.
     is_shared: bool,
-    /// Whether the person has written it in the form, so that it must not be lost.
-    is_submitted: bool,
+    /// Whether it was sent in the form, so that its text must not be lost.
+    is_from_form: bool,
 }
 
 /// Why a draft was refused, by the part of the form.
@@ -187,7 +187,7 @@ async fn show_draft(
     let (viewer, asked, user) = (CardViewer::new(call, visit), draft.clone(), visit.person.user.id);
     let read = call.read(move |tx| {
         let target = match load_target(tx, viewer, &asked) {
-            Err(Error::Refused(_)) if asked.stored_id.is_some() || asked.is_submitted => None,
+            Err(Error::Refused(_)) if asked.stored_id.is_some() || asked.is_from_form => None,
             loaded => Some(loaded?),
         };
         let community = asked.community.map(|id| load_community_target(tx, id, asked.is_shared)).transpose()?;
@@ -274,7 +274,7 @@ impl PostDraft {
             publish_at: post.scheduled_at.map(|at| zone.format_local(at)).unwrap_or_default(),
             community: post.community_id,
             is_shared: post.shared,
-            is_submitted: false,
+            is_from_form: false,
         }
     }
 
@@ -296,7 +296,7 @@ impl PostDraft {
             publish_at: get("publish_at").to_owned(),
             community: Id::<()>::parse(get("community")).map(Id::get),
             is_shared: form.text("share").is_some(),
-            is_submitted: true,
+            is_from_form: true,
         }
     }
 

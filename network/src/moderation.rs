@@ -118,7 +118,7 @@ pub fn act(
     let (user, post) = load_target(tx, new.target)?;
     require_not_in_force(tx, new.kind, &user, post.as_ref())?;
     let content = match &post {
-        Some(post) => effects::describe_before(tx, new.kind, post)?,
+        Some(post) => effects::render_undo_data(tx, new.kind, post)?,
         None => String::new(),
     };
     let action = ModerationAction {

@@ -39,7 +39,7 @@ table! {
         pub reason: String,
         /// None if it has no end.
         pub ends_at: Option<Time>,
-        /// What a removed post contained (JSON), or empty.
+        /// What undoing it needs of the post (JSON), or empty.
         pub content: String,
     }
     read_only {

@@ -293,7 +293,7 @@ fn listener_counters(view: &ListenerStatsSnapshot) -> [(&'static str, &'static s
         ("header_timeouts", "Connections closed while waiting for a request head", view.header_timeouts),
         ("body_timeouts", "Request bodies that timed out", view.body_timeouts),
         ("idle_timeouts", "Idle connections closed", view.idle_timeouts),
-        ("write_timeouts", "Connections whose client stopped reading", view.write_timeouts),
+        ("write_timeouts", "Connections and HTTP/2 streams whose client stopped reading", view.write_timeouts),
         ("listener_panics", "Panics that reached the listener", view.panics),
         ("connections_aborted", "Connections aborted at shutdown", view.aborted),
     ]

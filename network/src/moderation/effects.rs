@@ -17,7 +17,7 @@ const APPEAL_DECISION_MS: i64 = 30 * 24 * 3600 * 1000;
 const ALREADY_SENSITIVE: &str = r#"{"possibly_sensitive":true}"#;
 
 /// What [`undo_on_post`] needs of a post before the action.
-pub(super) fn describe_before(tx: &mut Tx<'_>, kind: ModerationKind, post: &Post) -> Result<String, Fault> {
+pub(super) fn render_undo_data(tx: &mut Tx<'_>, kind: ModerationKind, post: &Post) -> Result<String, Fault> {
     match kind {
         ModerationKind::Remove => post_content(tx, post),
         ModerationKind::Label if post.possibly_sensitive => Ok(ALREADY_SENSITIVE.to_owned()),
