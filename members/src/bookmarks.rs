@@ -18,7 +18,7 @@ use crate::lists::one_more;
 use crate::page_ranges::{build_pager, cursor_of, cut_page, range_before};
 use crate::post_cards::{CardViewer, record_views};
 use crate::profile::load_ordered_cards;
-use crate::submitted_forms::{new_form_id, write_once};
+use portal::submitted_forms::{new_form_id, write_once};
 
 /// Folders on a page, as in the API.
 const FOLDERS_SHOWN: i64 = 100;

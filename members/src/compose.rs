@@ -25,7 +25,7 @@ use crate::communities::community_path;
 use crate::drafts::parse_publication_time;
 use crate::post_cards::CardViewer;
 use crate::profile::load_ordered_cards;
-use crate::submitted_forms::{is_submitted, new_form_id, write_once};
+use portal::submitted_forms::{is_submitted, new_form_id, write_once};
 
 const CHOICE_FIELDS: [&str; 4] = ["choice1", "choice2", "choice3", "choice4"];
 

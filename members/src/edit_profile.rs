@@ -24,7 +24,7 @@ use web::uploads::{IncomingFile, UploadProcessor};
 
 use crate::attachments::attach_file;
 use crate::post_cards::own_picture;
-use crate::submitted_forms::{is_submitted, new_form_id, write_once};
+use portal::submitted_forms::{is_submitted, new_form_id, write_once};
 
 /// What a person has entered.
 #[derive(Clone)]

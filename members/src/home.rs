@@ -12,7 +12,7 @@ use web::security_headers::allow_scripts;
 
 use crate::page_ranges::{build_pager, cursor_of, range_before};
 use crate::post_cards::{CardViewer, load_post_cards, record_views};
-use crate::submitted_forms::new_form_id;
+use portal::submitted_forms::new_form_id;
 
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {

@@ -28,7 +28,6 @@ mod post_cards;
 mod profile;
 mod search;
 mod search_engines;
-mod submitted_forms;
 mod thread;
 
 pub use endpoints::ENDPOINTS;

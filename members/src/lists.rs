@@ -25,7 +25,7 @@ use crate::page_ranges::{PAGE_SIZE, build_pager, cursor_of, cut_page, range_befo
 use crate::people::load_edge_cards;
 use crate::post_cards::{CardViewer, load_post_cards, record_views};
 use crate::profile::find_profile;
-use crate::submitted_forms::{new_form_id, write_once};
+use portal::submitted_forms::{new_form_id, write_once};
 
 /// `GET /lists`.
 pub(crate) fn list(call: RequestContext) -> HandlerFuture {
@@ -361,12 +361,14 @@ pub(crate) fn show_add(call: RequestContext) -> HandlerFuture {
         let read = call.read(move |tx| {
             let user = find_profile(tx, &username)?;
             let (lists, next) = load_tab(tx, owner, ListsTab::Own, &range)?;
-            let mut marked = Vec::with_capacity(lists.len());
-            for list in lists {
-                let is_member = stored::is_member(tx, list.id, user.id)?;
-                marked.extend(load_list_cards(tx, viewer, vec![list])?.pop().map(|card| (card, is_member)));
-            }
-            Ok((user, marked, next))
+            let ids: Vec<i64> = lists.iter().map(|list| list.id).collect();
+            let joined = stored::lists_with_member(tx, &ids, user.id)?;
+            let cards = load_list_cards(tx, viewer, lists)?.into_iter();
+            let marked = cards.map(|card| {
+                let is_member = joined.iter().any(|id| id.to_string() == card.id);
+                (card, is_member)
+            });
+            Ok((user, marked.collect::<Vec<_>>(), next))
         });
         let (user, lists, next) = read.await?;
         let path = format!("/{}/lists", user.username);

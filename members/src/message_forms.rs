@@ -21,7 +21,7 @@ use web::uploads::UploadForm;
 
 use crate::attachments::{attach_file, list_attached};
 use crate::messages::show_conversation;
-use crate::submitted_forms::{is_submitted, new_form_id, write_once};
+use portal::submitted_forms::{is_submitted, new_form_id, write_once};
 
 /// What a person has entered, with the reasons for which it was refused.
 #[derive(Default)]

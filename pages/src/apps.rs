@@ -160,6 +160,7 @@ impl AppForm {
 #[template(path = "new_app.html")]
 pub struct NewAppPage {
     pub frame: PageFrame,
+    pub form_id: String,
     pub form: AppForm,
 }
 

@@ -15,4 +15,5 @@ pub use site::forms::{
 pub use site::registration::{SignUpFields, sent_applicant, start_first_session};
 pub use site::session::set_session_cookie;
 pub use site::sign_in::sign_in_as;
+pub use site::submitted_forms;
 pub use site::{BrowserVisit, MemberVisit, PageExit, SignedInPerson, redirect_to, run_page};

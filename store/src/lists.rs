@@ -15,7 +15,7 @@ use crate::posts::PageRange;
 pub use followers::{follow, followed_page, follower_page, is_follower, list_pinned, pin, unfollow, unpin};
 pub use members::{
     add_member, add_member_with_id, add_to_member_count, is_member, list_all_members, list_member_ids,
-    list_memberships, member_page, membership_page, public_lists_of_users, remove_member,
+    list_memberships, lists_with_member, member_page, membership_page, public_lists_of_users, remove_member,
 };
 
 table! {

@@ -132,6 +132,14 @@ pub fn list_participants(tx: &mut Tx<'_>, conversation: i64) -> Result<Vec<(User
     Ok(found.into_iter().map(|(user, read, _)| (user, read)).collect())
 }
 
+/// Pairs of conversation and participant, in the order of joining.
+pub fn participants_of(tx: &mut Tx<'_>, conversations: &[i64]) -> Result<Vec<(i64, UserId)>, Fault> {
+    let sql = "SELECT conversation_id, user_id, id FROM dm_participant WHERE conversation_id = $1";
+    let mut found: Vec<(i64, UserId, i64)> = tx.query_by_keys(sql, conversations, &[])?;
+    found.sort_unstable_by_key(|(_, _, id)| *id);
+    Ok(found.into_iter().map(|(conversation, user, _)| (conversation, user)).collect())
+}
+
 /// The last event that a participant has read; 0 if there is none.
 pub fn find_last_read(tx: &mut Tx<'_>, conversation: i64, user: UserId) -> Result<i64, Fault> {
     let sql = "SELECT read_id FROM dm_participant WHERE conversation_id = $1 AND user_id = $2";

@@ -318,3 +318,28 @@ fn usage_is_shown_with_its_limits() {
     assert_eq!(browser.get(&page).text().matches("never used").count(), 3);
     wait_until("the last use is written down", || browser.get(&page).text().matches("last used").count() == 1);
 }
+
+#[test]
+fn form_that_is_sent_twice_creates_one_app() {
+    let server = shared_server();
+    let (mut browser, _) = Browser::of_someone(server);
+    let page = browser.get("/developer/apps/new");
+    let form = form("Only one", "web", "https://a.example/cb");
+    assert_eq!(browser.submit(&page, "/developer/apps", &pairs(&form)).status, 200);
+    let again = browser.submit(&page, "/developer/apps", &pairs(&form));
+    assert_eq!(again.status, 303, "{}", again.text());
+    let listed = browser.get(again.header("location")).assert_page(200);
+    assert_eq!(listed.matches("<bdi>Only one</bdi>").count(), 1, "{listed}");
+    assert!(listed.contains("one app was created"));
+}
+
+#[test]
+fn share_form_that_is_sent_twice_posts_once() {
+    let server = shared_server();
+    let (mut browser, name) = Browser::of_someone(server);
+    let page = browser.get("/intent/post?text=Shared%20once");
+    let first = browser.submit(&page, "/intent/post", &[("text", "Shared once")]);
+    assert!(first.header("location").starts_with("/intent/written"), "{}", first.text());
+    let again = browser.submit(&page, "/intent/post", &[("text", "Shared once")]);
+    assert_eq!((again.status, again.header("location")), (303, format!("/{name}").as_str()), "{}", again.text());
+}

@@ -16,7 +16,11 @@ use web::request_context::RequestContext;
 
 use super::{OwnedApp, app_form, app_ref, keys, outcome_or_page};
 use crate::site::forms::accept_form;
+use crate::site::submitted_forms::{new_form_id, write_once};
 use crate::site::{MemberVisit, PageExit, redirect_to, run_page};
+
+const SENT_TWICE: &str = "The form was sent twice, and one app was created. If you have not seen its keys, create new \
+                          ones on its page.";
 
 /// `GET /developer`.
 pub(crate) fn redirect_to_apps(_call: RequestContext) -> HandlerFuture {
@@ -49,7 +53,10 @@ pub(crate) fn list(call: RequestContext) -> HandlerFuture {
                 description: app.description,
             });
         }
-        let (frame, pager) = (visit.page_frame(&call), Pager::default());
+        let (mut frame, pager) = (visit.page_frame(&call), Pager::default());
+        if call.head().uri.query() == Some("sent-twice") {
+            frame.notices.push(Notice::info(SENT_TWICE));
+        }
         Ok(visit.render_page(&call, &AppListPage { frame, apps, pager })?)
     })
 }
@@ -59,8 +66,8 @@ pub(crate) fn show_new_app(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = MemberVisit::from_call(&call).await?;
         let form = AppForm { action: SITE_LINKS.apps.to_owned(), ..AppForm::default() };
-        let frame = visit.page_frame(&call);
-        Ok(visit.render_page(&call, &NewAppPage { frame, form })?)
+        let (frame, form_id) = (visit.page_frame(&call), new_form_id(&call)?);
+        Ok(visit.render_page(&call, &NewAppPage { frame, form_id, form })?)
     })
 }
 
@@ -75,8 +82,10 @@ pub(crate) fn create(call: RequestContext) -> HandlerFuture {
             let site_name = call.state.page_context.site.name().to_string();
             let work =
                 move |tx: &mut store::Tx<'_>| portal::create(tx, &by, &draft, AccessLevel::SelfServe, &site_name);
-            match call.write(work).await.split_refusal()? {
-                Ok((app, made)) => {
+            let form_id = sent.text("form");
+            match write_once(&call, visit.person.user.id, &form_id, work).await.split_refusal()? {
+                Ok(None) => return Ok(redirect_to(&format!("{}?sent-twice", SITE_LINKS.apps))),
+                Ok(Some((app, made))) => {
                     let own = OwnedApp { visit, app };
                     return keys::show_created_keys(&call, &own, made).await;
                 }
@@ -85,7 +94,7 @@ pub(crate) fn create(call: RequestContext) -> HandlerFuture {
         }
         let mut frame = visit.page_frame(&call);
         frame.failure = failure;
-        let page = NewAppPage { frame, form };
+        let page = NewAppPage { frame, form_id: new_form_id(&call)?, form };
         Ok(visit.render_page(&call, &page)?.status(400))
     })
 }

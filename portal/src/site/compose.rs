@@ -11,6 +11,7 @@ use web::endpoint::HandlerFuture;
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
 
+use super::submitted_forms::{new_form_id, write_once};
 use super::{BrowserVisit, MemberVisit, PageExit, SignedInPerson, errors, redirect_to, run_page};
 
 pub(crate) const COMPOSE_PATH: &str = "/intent/post";
@@ -97,8 +98,9 @@ fn compose_page(
     call: &RequestContext,
     visit: &BrowserVisit,
     text: FormField,
-    hidden: Vec<(&'static str, String)>,
+    mut hidden: Vec<(&'static str, String)>,
 ) -> Result<HttpReply, PageExit> {
+    hidden.push(("form", new_form_id(call)?));
     let page = ComposePage {
         frame: visit.page_frame(call),
         action: COMPOSE_PATH.to_owned(),
@@ -123,7 +125,8 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
             ..NewPost::default()
         };
         let author = PostAuthor { user_id: visit.person.user.id, app_id: None, self_serve: false };
-        let created = call.write(move |tx| {
+        let form_id = form.text("form");
+        let created = write_once(&call, author.user_id, &form_id, move |tx| {
             let created = posts::create(tx, &author, &new)?;
             if let CardAnswer { card: Some(card), post: Some(parent) } = answering {
                 conversations::record_card_answer(tx, author.user_id, &created, (parent, card))?;
@@ -132,7 +135,8 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
         });
         let mut hidden = answering.to_pairs();
         match created.await.split_refusal()? {
-            Ok(created) => {
+            Ok(None) => Ok(redirect_to(&format!("/{}", visit.person.user.username))),
+            Ok(Some(created)) => {
                 hidden.push(("id", created.id.to_string()));
                 Ok(redirect_to(&format!("{SENT_POST_PATH}?{}", encode_query(&hidden))))
             }

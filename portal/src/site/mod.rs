@@ -26,6 +26,7 @@ pub(crate) mod settings;
 pub(crate) mod short_links;
 pub(crate) mod sign_in;
 pub(crate) mod sign_in_code;
+pub mod submitted_forms;
 pub(crate) mod web_tags;
 
 pub use session::{BrowserVisit, MemberVisit, SignedInPerson};

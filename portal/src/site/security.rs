@@ -73,6 +73,7 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
         let query = PageQuery::from_call(&call).ok();
         let done = query.as_ref().and_then(|query| query.get("done"));
         let notice = match done {
+            Some("on") => Some("Two-factor sign-in is on. If you have not seen your recovery codes, create new ones."),
             Some("off") => Some("Two-factor sign-in was turned off."),
             Some("passkey-added") => Some("The passkey was added. You can sign in with it from now on."),
             Some("passkey-removed") => Some("The passkey was removed. Your device may go on offering it."),
@@ -252,7 +253,9 @@ pub(crate) fn confirm_setup(call: RequestContext) -> HandlerFuture {
         let (visit, sent) = MemberVisit::accept_form(&call).await?;
         let (site, user) = (call.state.page_context.site.clone(), visit.person.user.clone());
         let Some(setup) = call.read(move |tx| Ok(two_factor::find_setup(tx, &site, &user)?)).await? else {
-            return Ok(redirect_to(SITE_LINKS.security));
+            let is_enabled = is_enabled(&call, &visit).await?;
+            let query = if is_enabled { "?done=on" } else { "" };
+            return Ok(redirect_to(&format!("{}{query}", SITE_LINKS.security)));
         };
         let (by, code) = (visit.audit_actor(), sent.text("code"));
         match call.write(move |tx| two_factor::enable(tx, &by, &code)).await? {

@@ -67,6 +67,12 @@ pub fn is_member(tx: &mut Tx<'_>, list: i64, user: UserId) -> Result<bool, Fault
     tx.row_exists(sql, &[list.into(), user.into()])
 }
 
+/// Those of the lists that the user is a member of, in no particular order.
+pub fn lists_with_member(tx: &mut Tx<'_>, lists: &[i64], user: UserId) -> Result<Vec<i64>, Fault> {
+    let sql = "SELECT list_id FROM list_member WHERE list_id = $1 AND user_id = $2";
+    tx.query_by_keys(sql, lists, &[user.into()])
+}
+
 /// Pairs of user and list.
 pub fn public_lists_of_users(tx: &mut Tx<'_>, users: &[UserId]) -> Result<Vec<(UserId, i64)>, Fault> {
     let sql = "SELECT user_id, list_id FROM list_member WHERE user_id = $1 AND private = 0";

@@ -28,8 +28,10 @@ fn two_factor_sign_in_is_on_after_the_first_right_code() {
     asked_for_code(&mut Browser::new(&server), &name);
     // The codes are shown once, and nobody starts over while it is on.
     let again = browser.submit(&wrong, CONFIRM, &[("code", "000000")]);
-    assert_eq!((again.status, again.header("location")), (303, SECURITY));
-    assert!(codes_on(&browser.get(SECURITY)).is_empty());
+    assert_eq!((again.status, again.header("location")), (303, "/settings/security?done=on"));
+    let shown = browser.get(again.header("location"));
+    assert!(codes_on(&shown).is_empty());
+    assert!(shown.text().contains("If you have not seen your recovery codes"), "{}", shown.text());
 }
 
 #[test]

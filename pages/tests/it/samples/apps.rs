@@ -92,7 +92,7 @@ fn invalid_field() -> AppForm {
 }
 
 pub(crate) fn new_app_states() -> Vec<(&'static str, NewAppPage)> {
-    let of = |frame, form| NewAppPage { frame, form };
+    let of = |frame, form| NewAppPage { frame, form_id: "f1".to_owned(), form };
     let blank = AppForm { action: "/developer/apps/new".to_owned(), ..AppForm::default() };
     vec![
         ("blank", of(signed_in_frame(), blank)),

@@ -8,19 +8,19 @@ use web::request_context::RequestContext;
 
 const FORM_ID_LENGTH: usize = 16;
 
-/// For the hidden field `form`.
-pub(crate) fn new_form_id(call: &RequestContext) -> Result<String, Fault> {
+/// A value for the hidden field `form`. Errors: the operating system has no randomness.
+pub fn new_form_id(call: &RequestContext) -> Result<String, Fault> {
     call.store_context().rng.random_token(FORM_ID_LENGTH)
 }
 
 /// Whether the form has had its effect. Another request may be about to cause it: only `write_once` excludes that.
-pub(crate) async fn is_submitted(call: &RequestContext, user: UserId, form_id: &str) -> Result<bool, Error> {
+pub async fn is_submitted(call: &RequestContext, user: UserId, form_id: &str) -> Result<bool, Error> {
     let Some(digest) = digest_form(user, form_id) else { return Ok(false) };
     call.read(move |tx| Ok(nonces::is_form_claimed(tx, &digest)?)).await
 }
 
-/// Writes what a form asks for; None if the form has had its effect before.
-pub(crate) fn write_once<'a, T: Send + 'static, W: TransactionWork<T>>(
+/// Writes what a form asks for, in the transaction that claims its id; `None` if the form has had its effect before.
+pub fn write_once<'a, T: Send + 'static, W: TransactionWork<T>>(
     call: &'a RequestContext,
     user: UserId,
     form_id: &str,
