@@ -9,7 +9,6 @@ use network::visibility::{Visibility, may_message, profile_visibility};
 use pages::members::{
     ComposeBox, ConversationItem, ConversationListPage, MESSAGES_PATH, MessageItem, MessageThreadPage, PostTextPart,
 };
-use portal::submitted_forms::new_form_id;
 use portal::{BrowserVisit, MemberVisit, PageExit, PageQuery, run_page};
 use store::Tx;
 use store::media::Media;
@@ -25,6 +24,7 @@ use crate::message_forms::{MessageDraft, refuse_messages};
 use crate::message_media::{build_message_media, describe_media, load_media_of};
 use crate::page_ranges::{PAGE_SIZE, build_pager, cursor_of, cut_page, range_before};
 use crate::post_cards::{CardViewer, linked_parts, own_picture};
+use portal::submitted_forms::new_form_id;
 
 /// Names in the title of a group.
 const MAX_TITLE_NAMES: usize = 3;
@@ -39,10 +39,19 @@ pub(crate) fn list(call: RequestContext) -> HandlerFuture {
         let read = call.read(move |tx| {
             let limit = usize::try_from(PAGE_SIZE).unwrap_or(0);
             let found = messages::list_conversations(tx, user, below, limit)?;
-            let media = load_media_of(tx, found.newest_events.iter().filter(|event| event.text.is_empty()))?;
-            let items = found.newest_events.iter().map(|event| {
+            let newest = &found.newest_events;
+            let media = load_media_of(tx, newest.iter().filter(|event| event.text.is_empty()))?;
+            let ids: Vec<i64> = newest.iter().map(|event| event.conversation.id).collect();
+            let mut participants = stored::participants_of(tx, &ids)?;
+            participants.retain(|(_, participant)| *participant != user);
+            let ids = participants.iter().map(|(_, participant)| *participant);
+            let names = ShownNames::load(tx, user, ids.chain(newest.iter().flat_map(named_users)))?;
+            let items = newest.iter().map(|event| {
                 let media = event.media_id.and_then(|id| media.get(&id));
-                load_conversation_item(tx, viewer, user, (event, media))
+                let there = participants.iter().filter(|(conversation, _)| *conversation == event.conversation.id);
+                let others: Vec<UserId> = there.map(|(_, participant)| *participant).collect();
+                let unread = stored::count_unread(tx, user, event.conversation.id)?;
+                Ok(conversation_item(viewer, user, (event, media), (&names, &others), unread))
             });
             Ok((items.collect::<Result<Vec<_>, Fault>>()?, found.next))
         });
@@ -56,19 +65,18 @@ pub(crate) fn list(call: RequestContext) -> HandlerFuture {
     })
 }
 
-fn load_conversation_item(
-    tx: &mut Tx<'_>,
+fn conversation_item(
     viewer: CardViewer,
     user: UserId,
     (newest, media): (&MessageEvent, Option<&Media>),
-) -> Result<ConversationItem, Fault> {
-    let others = list_others(tx, user, newest.conversation.id)?;
-    let names = ShownNames::load(tx, user, others.iter().copied().chain(named_users(newest)))?;
+    (names, others): (&ShownNames, &[UserId]),
+    unread: usize,
+) -> ConversationItem {
     let other = others.first().filter(|_| newest.conversation.pair.is_some());
     let other = other.and_then(|other| names.users.get(other));
-    Ok(ConversationItem {
+    ConversationItem {
         path: format!("{MESSAGES_PATH}/{}", newest.conversation),
-        title: names.title(&others),
+        title: names.title(others),
         username: other.map(|other| other.username.clone()),
         avatar: other.map(|other| own_picture(&other.profile_image_url, viewer.site)).unwrap_or_default(),
         text: match names.describe(newest) {
@@ -77,9 +85,9 @@ fn load_conversation_item(
             None => newest.text.clone(),
         },
         is_own: newest.sender_id == user && newest.kind == MessageEventKind::Message,
-        unread: stored::count_unread(tx, user, newest.conversation.id)?,
+        unread,
         at: base::Id::<()>::new(newest.id).created_at(),
-    })
+    }
 }
 
 /// In the order of joining.

@@ -8,7 +8,7 @@ use network::portal;
 use network::usage::WINDOW_MS;
 use pages::{AppUsagePage, Notice, Pager, UsageWindow};
 use web::endpoint::HandlerFuture;
-use web::limits::{LimitCounter, RateLimitSubject, WindowUsage};
+use web::limits::{LimitCounter, RateLimitSubject, WindowUsage, operation_number};
 use web::request_context::RequestContext;
 use web::router::endpoint_label;
 
@@ -53,7 +53,7 @@ async fn limiter_windows(call: &RequestContext, own: &OwnedApp) -> Result<Vec<Us
         };
         Some(UsageWindow {
             operation: match one.counter {
-                LimitCounter::Operation(number) => endpoint_label(all.get(number)?),
+                LimitCounter::Operation(number) => endpoint_label(all.get(operation_number(number))?),
                 LimitCounter::Shared(shared) => shared.name.to_owned(),
             },
             counted_for: counts,
@@ -73,11 +73,9 @@ async fn load_user_names(call: &RequestContext, counted: &[WindowUsage]) -> Resu
     });
     let users: Vec<UserId> = sorted_distinct(users);
     let work = move |tx: &mut store::Tx<'_>| {
-        let mut names = HashMap::new();
-        for id in &users {
-            let user = store::users::find_by_id(tx, *id)?;
-            let name = user.map_or_else(|| id.to_string(), |user| format!("@{}", user.username));
-            names.insert(id.get(), name);
+        let mut names: HashMap<i64, String> = users.iter().map(|id| (id.get(), id.to_string())).collect();
+        for user in store::users::find_by_ids(tx, &users)? {
+            names.insert(user.id.get(), format!("@{}", user.username));
         }
         Ok(names)
     };
