@@ -9,7 +9,7 @@ use network::lookup;
 use serde_json::{Value, json};
 use store::Tx;
 use web::endpoint::{Endpoint, RateWindow};
-use web::limits::{LimitCounter, RateLimitMode, RateLimitSubject, WindowUsage};
+use web::limits::{LimitCounter, RateLimitMode, RateLimitSubject, WindowUsage, operation_number};
 use web::request_context::RequestContext;
 use web::router::endpoint_label;
 
@@ -77,7 +77,7 @@ impl ResolvedTarget {
 
     fn includes_counter(&self, counter: LimitCounter) -> bool {
         self.operation.is_none_or(|(number, endpoint)| match counter {
-            LimitCounter::Operation(counted) => counted == number,
+            LimitCounter::Operation(counted) => operation_number(counted) == number,
             LimitCounter::Shared(shared) => endpoint.limits.shared == Some(shared),
         })
     }
@@ -190,9 +190,14 @@ fn list_counters(
     endpoint: &Endpoint,
 ) -> Vec<(LimitCounter, &'static [RateWindow])> {
     let own = (LimitCounter::Operation(operation), call.state.limit_windows(subject, operation));
-    let shared = endpoint.limits.shared.filter(|_| matches!(subject, RateLimitSubject::User(..)));
-    let shared = shared.map(|shared| (LimitCounter::Shared(shared), std::slice::from_ref(&shared.window)));
-    std::iter::once(own).chain(shared).collect()
+    let shared =
+        endpoint.limits.shared.map(|shared| (LimitCounter::Shared(shared), std::slice::from_ref(&shared.window)));
+    match subject {
+        // Such an operation verifies the app's credentials itself.
+        RateLimitSubject::App(_) if endpoint.permit.open => shared.into_iter().chain([own]).collect(),
+        RateLimitSubject::User(..) => [own].into_iter().chain(shared).collect(),
+        _ => vec![own],
+    }
 }
 
 /// Without `seconds`, the window that responses show.
@@ -279,7 +284,7 @@ async fn describe_windows(call: &RequestContext, usage: Vec<WindowUsage>) -> Res
     let described = usage.into_iter().filter_map(|one| {
         let operation = match one.counter {
             LimitCounter::Operation(number) => {
-                endpoint_label(endpoints.get(number).filter(|endpoint| is_listed(endpoint))?)
+                endpoint_label(endpoints.get(operation_number(number)).filter(|endpoint| is_listed(endpoint))?)
             }
             LimitCounter::Shared(shared) => shared.name.to_owned(),
         };

@@ -54,7 +54,7 @@ pub struct Endpoint {
 pub struct EndpointLimits {
     pub app: &'static [RateWindow],
     pub user: &'static [RateWindow],
-    /// A window per app and user that other operations share.
+    /// A window per app and user that other operations share; per app if the operation verifies credentials itself.
     pub shared: Option<&'static SharedWindow>,
 }
 
@@ -219,7 +219,8 @@ impl Endpoint {
         Self { limits, ..self }
     }
 
-    /// Also counts the calls of users in a window that other operations share.
+    /// Also counts the calls of users in a window that other operations share, or those of the apps whose credentials
+    /// the operation verifies itself.
     #[must_use]
     pub const fn share_limit(self, shared: &'static SharedWindow) -> Self {
         let limits = EndpointLimits { shared: Some(shared), ..self.limits };

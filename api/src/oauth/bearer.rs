@@ -6,11 +6,12 @@ use network::bearer;
 use serde_json::json;
 use store::apps::App;
 use web::basic_auth::{BasicCredentials, parse_basic_credentials};
-use web::endpoint::{HandlerFuture, RateWindow, per_quarter_hour};
+use web::endpoint::{HandlerFuture, SharedWindow, per_quarter_hour};
 use web::request_context::RequestContext;
 
 /// How often an app may request its token (contract core §2.4, §4; the figure is ours).
-const ISSUE_WINDOWS: &[RateWindow] = &[per_quarter_hour(50)];
+pub(crate) static ISSUE_WINDOW: SharedWindow =
+    SharedWindow { name: "bearer tokens of an app", window: per_quarter_hour(50) };
 
 /// `POST /oauth2/token`.
 pub(crate) fn issue(call: RequestContext) -> HandlerFuture {
@@ -21,7 +22,7 @@ pub(crate) fn issue(call: RequestContext) -> HandlerFuture {
         }
         let app = load_basic_app(&call).await?.ok_or(Refusal::AppOnlyTokenRefused)?;
         let id = app.id;
-        if !call.charge_app(id, ISSUE_WINDOWS).await.allowed {
+        if !call.charge_app(id, &ISSUE_WINDOW).await.allowed {
             return Err(Refusal::AppOnlyTokenRefused.into());
         }
         let token = call.write(move |tx| bearer::issue(tx, id)).await?;

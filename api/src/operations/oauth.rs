@@ -50,6 +50,7 @@ pub static OAUTH2: &[Endpoint] = &[
         .summary("Issues an app's bearer token, which stays the same until it is invalidated.")
         .allow_anonymous()
         .limits(PER_APP, &[])
+        .share_limit(&oauth::bearer::ISSUE_WINDOW)
         .params(&[&[Parameter::query("grant_type", TEXT, "`client_credentials`.")]])
         .body(BodySpec::Form(text_members! { MAX_SHORT_TEXT; grant_type }))
         .error_format(ErrorFormat::Legacy),

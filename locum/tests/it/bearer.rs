@@ -181,6 +181,11 @@ fn bearer_token_requests_are_rate_limited() {
     }
     refused(&issue(&server, &app));
     issue(&server, &server.new_app("self-serve")).assert_status(200);
+    server.run_cli(&["limits", "reset", "POST /oauth2/token"]).assert_success();
+    issue(&server, &app).assert_status(200);
+    let exhaust = ["limits", "exhaust", "POST /oauth2/token", "--app", &app.id];
+    server.run_cli(&exhaust).assert_success();
+    refused(&issue(&server, &app));
 }
 
 #[test]

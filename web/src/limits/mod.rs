@@ -21,7 +21,7 @@ use redis_windows::RedisWindows;
 use shared::{SharedWindows, WindowStore};
 use store::Store;
 
-use crate::endpoint::{DAY_SECONDS, Endpoint, RateWindow, SharedWindow};
+use crate::endpoint::{DAY_SECONDS, Endpoint, RateWindow, SharedWindow, per_quarter_hour};
 pub use mode::RateLimitMode;
 
 const SHARDS: usize = 64;
@@ -88,6 +88,16 @@ pub struct WindowStatus {
     pub remaining: u32,
     /// Unix time in seconds.
     pub reset: i64,
+}
+
+/// Ads lists that are requested with `with_total_count` have a counter of their own: the operation's number with this
+/// bit.
+pub(crate) const TOTAL_COUNT_BIT: usize = 1 << 20;
+pub(crate) const TOTAL_COUNT_WINDOWS: &[RateWindow] = &[per_quarter_hour(200)];
+
+/// The index of the endpoint whose calls a counter counts.
+pub const fn operation_number(counter: usize) -> usize {
+    counter & !TOTAL_COUNT_BIT
 }
 
 #[derive(Clone, Copy, Debug)]

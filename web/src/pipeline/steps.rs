@@ -12,9 +12,9 @@ use super::injected_faults::FaultableRequest;
 use super::request_body::PendingBody;
 use super::{IncomingRequest, RequestTrace, ServerState};
 use crate::body::{self, BodyContentType};
-use crate::endpoint::{Endpoint, ErrorFormat, RateWindow, per_quarter_hour};
+use crate::endpoint::{Endpoint, ErrorFormat};
 use crate::health::HealthChecks;
-use crate::limits::{RateLimitStatus, RateLimitSubject, RateQuota};
+use crate::limits::{RateLimitStatus, RateLimitSubject, RateQuota, TOTAL_COUNT_BIT, TOTAL_COUNT_WINDOWS};
 use crate::params::RequestParams;
 use crate::reply::HttpReply;
 use crate::request_context::{RequestContext, RequestHead, wrong_credential};
@@ -376,10 +376,6 @@ fn is_unknown_account(outcome: &Result<HttpReply, Error>) -> bool {
     let mut problems = declined.problems.iter();
     problems.any(|problem| problem.code == "ACCOUNT_NOT_FOUND")
 }
-
-/// Ads lists requested with `with_total_count` are counted separately.
-const TOTAL_COUNT_BIT: usize = 1 << 20;
-const TOTAL_COUNT_WINDOWS: &[RateWindow] = &[per_quarter_hour(200)];
 
 fn requests_total_count(head: &RequestHead) -> bool {
     let query = head.uri.query().unwrap_or_default();

@@ -19,8 +19,8 @@ use view::{FieldSelection, ObjectKind, RenderOptions, RenderRequest};
 use crate::access_log::RequestId;
 use crate::body::{self, BodyMembers};
 use crate::emulated_sites::EmulatedSites;
-use crate::endpoint::{Endpoint, FieldNames, PageTokenText, RateWindow};
-use crate::limits::{RateLimitStatus, RateLimitSubject};
+use crate::endpoint::{Endpoint, FieldNames, PageTokenText, RateWindow, SharedWindow};
+use crate::limits::{RateLimitStatus, RateLimitSubject, RateQuota, TOTAL_COUNT_BIT, TOTAL_COUNT_WINDOWS};
 use crate::pagination::{PageRequest, PageTokenScope};
 use crate::params::{ReceivedParam, RequestParams};
 pub use crate::reply::HttpReply;
@@ -56,9 +56,6 @@ pub struct RequestHead {
     /// Whether it came over the control address.
     pub(crate) is_control: bool,
 }
-
-/// Calls that an operation counts for an app are counted apart from those that the pipeline counts.
-const VERIFIED_APP_BIT: usize = 1 << 21;
 
 /// Path prefix of the Ads API sandbox.
 pub const SANDBOX_PREFIX: &str = "/ads-sandbox";
@@ -125,6 +122,9 @@ impl AppState {
 
     /// The windows in which the calls of an operation, by its number, are counted for a subject.
     pub fn limit_windows(&self, subject: RateLimitSubject, operation: usize) -> &'static [RateWindow] {
+        if operation & TOTAL_COUNT_BIT != 0 {
+            return TOTAL_COUNT_WINDOWS;
+        }
         let limits = self.endpoints.get(operation).map(|endpoint| endpoint.limits);
         limits.map_or(&[][..], |limits| match subject {
             RateLimitSubject::User(..) | RateLimitSubject::Account(_) => limits.user,
@@ -403,10 +403,10 @@ impl RequestContext {
     }
 
     /// Counts the call for an app whose credentials the operation has verified itself.
-    pub async fn charge_app(&self, app: AppId, windows: &'static [RateWindow]) -> RateLimitStatus {
-        let number = self.state.endpoints.iter().position(|endpoint| std::ptr::eq(*endpoint, self.endpoint));
-        let operation = number.unwrap_or_default() | VERIFIED_APP_BIT;
-        self.state.limiter.charge(RateLimitSubject::App(app.get()), operation, windows, wall_time()).await
+    pub async fn charge_app(&self, app: AppId, window: &'static SharedWindow) -> RateLimitStatus {
+        let (subject, quota) = (RateLimitSubject::App(app.get()), RateQuota { windows: &[], shared: Some(window) });
+        // No window of the operation itself is charged.
+        self.state.limiter.charge(subject, 0, quota, wall_time()).await
     }
 
     /// For an operation that verifies credentials itself.
