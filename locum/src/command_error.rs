@@ -5,6 +5,8 @@ use std::process::ExitCode;
 use base::{Error, Fault};
 use store::DataFolderLocked;
 
+use crate::output::print_diagnostic;
+
 #[derive(Debug)]
 pub(crate) enum CommandError {
     Failed(String),
@@ -42,9 +44,9 @@ impl CommandError {
     pub(crate) fn print_error(&self, json: bool) -> ExitCode {
         if json {
             let error = serde_json::json!({"message": self.message(), "exit": self.exit_code()});
-            eprintln!("{}", serde_json::json!({ "error": error }));
+            print_diagnostic(&serde_json::json!({ "error": error }).to_string());
         } else {
-            eprintln!("error: {}", self.message());
+            print_diagnostic(&format!("error: {}", self.message()));
         }
         ExitCode::from(self.exit_code())
     }

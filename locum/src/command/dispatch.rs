@@ -15,7 +15,7 @@ use crate::arguments::GlobalArgs;
 use crate::command_error::CommandError;
 use crate::config::RunMode;
 use crate::instance::CreatePolicy;
-use crate::output::{OutputOptions, TerminalProgress};
+use crate::output::{OutputOptions, TerminalProgress, print_diagnostic};
 
 /// Another command locks a SQLite file only briefly.
 const LOCK_RETRIES: u32 = 50;
@@ -36,7 +36,9 @@ pub(crate) fn run_and_print(common: &GlobalArgs, command: AdminCommand) -> Resul
         None => output.print_value(&value),
     }
     if lists_nodes {
-        super::nodes::missing_roles(&value).for_each(|role| eprintln!("warning: no live node has the role {role}"));
+        for role in super::nodes::missing_roles(&value) {
+            print_diagnostic(&format!("warning: no live node has the role {role}"));
+        }
     }
     Ok(())
 }

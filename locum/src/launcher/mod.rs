@@ -28,6 +28,7 @@ use self::sandbox::{Sandbox, SandboxStart};
 use crate::arguments::{GlobalArgs, InterceptionMode, RunArgs};
 use crate::command_error::CommandError;
 use crate::config::{RunMode, ServerSettings};
+use crate::output::print_diagnostic;
 
 /// `umask` is the one that this process inherited, and the program gets.
 pub(crate) fn run_program(common: &GlobalArgs, args: &RunArgs, umask: Mode) -> Result<ExitCode, CommandError> {
@@ -108,7 +109,7 @@ impl ProgramLaunch<'_> {
 
     fn notice(&self, text: &str) {
         if !self.is_quiet {
-            eprintln!("locum: {text}");
+            print_diagnostic(&format!("locum: {text}"));
         }
     }
 }

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::command::{ControlEndpoint, send_request};
 use crate::command_error::CommandError;
+use crate::output::print_diagnostic;
 
 /// A third of the lease of a label.
 const RENEWAL_INTERVAL: Duration = Duration::from_secs(10);
@@ -37,9 +38,9 @@ impl RunLabel {
         let answer: Value = serde_json::from_slice(&answer).unwrap_or_default();
         let others = answer.pointer("/data/other_active_labels").and_then(Value::as_array).map_or(0, Vec::len);
         if others > 0 && !is_quiet {
-            eprintln!(
+            print_diagnostic(
                 "locum: other labelled programs run at the same time: only requests with the header X-Locum-Run get a \
-                 label meanwhile"
+                 label meanwhile",
             );
         }
         let (stop, stopped) = channel();

@@ -56,6 +56,11 @@ pub(crate) fn print_line(text: &str) {
     record_failure(writeln!(std::io::stdout().lock(), "{text}"));
 }
 
+/// Prints a notice or an error, if anybody reads it.
+pub(crate) fn print_diagnostic(text: &str) {
+    let _closed = writeln!(std::io::stderr().lock(), "{text}");
+}
+
 /// Ends this process once nobody reads what it prints. A command that waits for something to print would otherwise notice
 /// when it prints the next line, which may be never.
 pub(crate) fn exit_with_reader() -> Result<(), CommandError> {

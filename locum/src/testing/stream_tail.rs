@@ -16,7 +16,7 @@ use tokio::net::TcpStream;
 use super::call_control_api;
 use crate::arguments::GlobalArgs;
 use crate::command_error::CommandError;
-use crate::output::{exit_with_reader, print_line};
+use crate::output::{exit_with_reader, print_diagnostic, print_line};
 
 const MAX_LINE_BYTES: usize = 4 * 1024 * 1024;
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
@@ -74,18 +74,13 @@ pub(super) fn print_stream(common: &GlobalArgs, args: &StreamTailArgs) -> Result
             Err(error) => return Err(error),
         };
         if !args.follow {
-            eprint_line(&ended);
+            print_diagnostic(&ended);
             return Ok(());
         }
         pause = if before == left { (pause * 2).min(LONGEST_PAUSE) } else { FIRST_PAUSE };
-        eprint_line(&format!("{ended}; connecting again in {} s", pause.as_secs()));
+        print_diagnostic(&format!("{ended}; connecting again in {} s", pause.as_secs()));
         std::thread::sleep(pause);
     }
-}
-
-fn eprint_line(text: &str) {
-    use std::io::Write as _;
-    let _closed = writeln!(std::io::stderr().lock(), "{text}");
 }
 
 impl StreamTarget {

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::arguments::{CaCommand, GlobalArgs};
 use crate::command_error::CommandError;
 use crate::config::RunMode;
-use crate::output::{OutputOptions, print_line};
+use crate::output::{OutputOptions, print_diagnostic, print_line};
 use crate::runtime::ListeningAddresses;
 use crate::tls::{AuthorityFiles, CertificateFacts, LocalAuthority};
 
@@ -28,7 +28,7 @@ pub(crate) fn run_ca_command(common: &GlobalArgs, verb: CaCommand, output: Outpu
             LocalAuthority::create(&files, &settings.emulated_hosts(), clock::wall_time())?;
             show(&files, output)?;
             if ListeningAddresses::read(&settings.core.data_dir).is_some() {
-                eprintln!("Restart the running server, which still uses the old one.");
+                print_diagnostic("Restart the running server, which still uses the old one.");
             }
         }
     }

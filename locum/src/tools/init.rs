@@ -6,7 +6,7 @@ use crate::arguments::InitArgs;
 use crate::command_error::CommandError;
 use crate::config::{ConfigType, DatabaseUrl, Origin, from_text};
 use crate::instance;
-use crate::output::print_line;
+use crate::output::{print_diagnostic, print_line};
 
 /// Creates the master key file if its path is given.
 pub(crate) fn print_initial_config(args: &InitArgs, db: Option<&str>) -> Result<(), CommandError> {
@@ -19,7 +19,8 @@ pub(crate) fn print_initial_config(args: &InitArgs, db: Option<&str>) -> Result<
     let key = std::path::absolute(&key).map_err(|error| CommandError::Usage(format!("{}: {error}", key.display())))?;
     if args.master_key.is_some() && !key.exists() {
         instance::create_key_file(&key, &Rng::Os)?;
-        eprintln!("created {} (mode 0600); keep a copy separate from the backups", key.display());
+        let key = key.display();
+        print_diagnostic(&format!("created {key} (mode 0600); keep a copy separate from the backups"));
     }
     print_line(&config_text(&args.base_url, db, &key.display().to_string()));
     Ok(())
