@@ -9,7 +9,7 @@ use ads::resources::accounts::{ACCOUNT, PRODUCTION_ID_BASE};
 use ads::resources::promoted_posts::PROMOTED_POST;
 use ads_engine::AdsRecord;
 use base::{Fault, PostId, Time, UserId};
-use store::event_log::{self, LogEvent as Entry};
+use store::event_log::{LogEvent as Entry, LogReader};
 use store::ledger::{self, AdEntity, AdEvent, AdEventKind, AdEventOrigin, Placement, ViewerTraits};
 use store::posts::Post;
 use store::{Tx, posts, records};
@@ -17,7 +17,7 @@ use store::{Tx, posts, records};
 use crate::ledger::{LedgerEvent, record_events};
 use crate::serving::hash_to_id;
 
-const EVENT_LOG_READER: &str = "ads";
+pub const ATTRIBUTION_READER: LogReader = LogReader::from_end("ads");
 /// Engagement counts as caused by an impression for this long after it.
 const ATTRIBUTION_WINDOW_MS: i64 = 86_400_000;
 
@@ -30,30 +30,16 @@ pub(crate) struct EngagementAct {
     pub(crate) subject: i64,
 }
 
-pub fn has_unread_events(tx: &mut Tx<'_>) -> Result<bool, Fault> {
-    match event_log::find_cursor(tx, EVENT_LOG_READER)? {
-        Some(from) => Ok(!event_log::list_after(tx, from, 1)?.is_empty()),
-        None => Ok(true),
-    }
-}
-
-/// Processes up to `limit` entries of the event log; returns how many.
-pub fn process_events(tx: &mut Tx<'_>, limit: i64) -> Result<usize, Fault> {
-    let from = event_log::claim_cursor(tx, EVENT_LOG_READER)?;
-    let entries = event_log::list_after(tx, from, limit)?;
-    let Some(last) = entries.last() else {
-        return Ok(0);
-    };
-    let seq = last.seq;
+/// Records the engagement in entries read by [`ATTRIBUTION_READER`] that promoted entities caused.
+pub fn attribute_entries(tx: &mut Tx<'_>, entries: &[Entry]) -> Result<(), Fault> {
     let mut events = Vec::new();
-    for act in acts_from_log(tx, &entries)? {
+    for act in acts_from_log(tx, entries)? {
         events.extend(attribute_act(tx, act)?);
     }
     if !events.is_empty() {
         record_events(tx, &events)?;
     }
-    event_log::set_cursor(tx, EVENT_LOG_READER, seq)?;
-    Ok(entries.len())
+    Ok(())
 }
 
 fn acts_from_log(tx: &mut Tx<'_>, entries: &[Entry]) -> Result<Vec<EngagementAct>, Fault> {

@@ -2,10 +2,10 @@
 //! It is read from the event log after the fact, so that it costs those who like or follow nothing.
 
 use base::{Fault, PostId, UserId};
-use store::event_log::LogEvent;
+use store::Tx;
+use store::event_log::{LogEvent, LogReader};
 use store::graph::{self, RelationKind};
 use store::interactions::{self, Interaction, InteractionKind};
-use store::{Tx, event_log};
 
 use crate::activity::ActivityEntry;
 use crate::muted_words::MutedWordFilter;
@@ -13,8 +13,7 @@ use crate::notification_settings::NotificationSettings;
 
 pub use store::interactions::{UnreadCounts, find_seen, find_seen_notice, mark_interactions_seen, mark_notices_seen};
 
-/// The name of the log cursor.
-const INTERACTIONS_READER: &str = "interactions";
+pub const INTERACTIONS_READER: LogReader = LogReader::from_start("interactions");
 
 /// The activity events that concern someone else than their actor.
 const KINDS_BY_EVENT: [(&str, InteractionKind); 6] = [
@@ -26,11 +25,8 @@ const KINDS_BY_EVENT: [(&str, InteractionKind); 6] = [
     ("follow.follow", InteractionKind::Follow),
 ];
 
-/// Processes up to `limit` log entries in one transaction; returns how many. Each entry is read by one node.
-pub fn record_batch(tx: &mut Tx<'_>, limit: i64) -> Result<usize, Fault> {
-    let from = event_log::claim_cursor_from_start(tx, INTERACTIONS_READER)?;
-    let events = event_log::list_after(tx, from, limit)?;
-    let Some(last) = events.last() else { return Ok(0) };
+/// Records what log entries read by [`INTERACTIONS_READER`] tell.
+pub fn record_interactions(tx: &mut Tx<'_>, events: &[LogEvent]) -> Result<(), Fault> {
     let found: Vec<Vec<Interaction>> = events.iter().map(list_interactions).collect();
     for interaction in found.iter().flatten() {
         for kind in [RelationKind::Block, RelationKind::Mute] {
@@ -45,14 +41,7 @@ pub fn record_batch(tx: &mut Tx<'_>, limit: i64) -> Result<usize, Fault> {
             }
         }
     }
-    event_log::set_cursor(tx, INTERACTIONS_READER, last.seq)?;
-    Ok(events.len())
-}
-
-/// Whether there are unprocessed log entries.
-pub fn is_behind(tx: &mut Tx<'_>) -> Result<bool, Fault> {
-    let from = event_log::find_cursor(tx, INTERACTIONS_READER)?.unwrap_or(0);
-    Ok(!event_log::list_after(tx, from, 1)?.is_empty())
+    Ok(())
 }
 
 fn is_ignored(tx: &mut Tx<'_>, interaction: &Interaction) -> Result<bool, Fault> {

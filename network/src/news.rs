@@ -378,7 +378,7 @@ fn is_due(story: Option<&NewsStory>, posts: &[PostId]) -> bool {
 
 /// Stores an update; returns how many stories changed. Serializes concurrent nodes.
 pub fn store_update(tx: &mut Tx<'_>, update: &NewsUpdate) -> Result<usize, Fault> {
-    event_log::claim_cursor_from_start(tx, topics::TOPICS_READER)?;
+    topics::TOPICS_READER.claim_cursor(tx)?;
     if update.trending.is_new {
         store::topics::replace_trends(tx, &update.trending.trends)?;
     }

@@ -9,19 +9,18 @@ use std::collections::{BTreeMap, HashSet};
 
 use base::id::first_snowflake_at;
 use base::{Error, Fault, PostId, Refusal, Time, UserId, order_by_keys, sorted_distinct};
-use store::event_log::LogEvent;
+use store::event_log::{LogEvent, LogReader};
 use store::posts::{self, PageRange, Post, PostState};
 use store::topics::{self, TopicCount, TrendingTopic};
 use store::users::{self, User};
-use store::{Tx, event_log, follows, graph};
+use store::{Tx, follows, graph};
 
 use crate::visibility::{AuthorVisibilities, Viewer, Visibility};
 
 pub use words::{extract_topics, find_topic_spelling};
 pub(crate) use words::{significant_words, split_sentences, split_words};
 
-/// The name of the log cursor.
-pub(crate) const TOPICS_READER: &str = "topics";
+pub const TOPICS_READER: LogReader = LogReader::from_start("topics");
 const HOUR_MS: i64 = 3_600_000;
 /// Hours of the current period, including the running one.
 const RECENT_HOURS: i64 = 3;
@@ -43,28 +42,14 @@ pub(crate) const fn hour_number(time: Time) -> i64 {
     time.ms().div_euclid(HOUR_MS)
 }
 
-/// Processes new log entries in one transaction; returns how many.
-pub fn follow_log(tx: &mut Tx<'_>, limit: i64) -> Result<usize, Fault> {
-    let from = event_log::claim_cursor_from_start(tx, TOPICS_READER)?;
-    let events = event_log::list_after(tx, from, limit)?;
-    for event in &events {
-        apply_event(tx, event)?;
-    }
-    if let Some(last) = events.last() {
-        event_log::set_cursor(tx, TOPICS_READER, last.seq)?;
-    }
-    Ok(events.len())
+/// Counts the topics of log entries read by [`TOPICS_READER`].
+pub fn count_topics(tx: &mut Tx<'_>, events: &[LogEvent]) -> Result<(), Fault> {
+    events.iter().try_for_each(|event| apply_event(tx, event))
 }
 
 /// Whether the log was processed up to a position.
 pub fn has_read(tx: &mut Tx<'_>, seq: i64) -> Result<bool, Fault> {
-    Ok(event_log::find_cursor(tx, TOPICS_READER)?.unwrap_or(0) >= seq)
-}
-
-/// Whether there are unprocessed log entries.
-pub fn is_behind(tx: &mut Tx<'_>) -> Result<bool, Fault> {
-    let from = event_log::find_cursor(tx, TOPICS_READER)?.unwrap_or(0);
-    Ok(!event_log::list_after(tx, from, 1)?.is_empty())
+    Ok(TOPICS_READER.find_cursor(tx)?.unwrap_or(0) >= seq)
 }
 
 fn apply_event(tx: &mut Tx<'_>, event: &LogEvent) -> Result<(), Fault> {

@@ -6,9 +6,11 @@
 //! appended without a number, and the sequencer of the database numbers those that are committed.
 
 mod created_posts;
+mod log_reader;
 pub(crate) mod sequencer_sql;
 
 pub use created_posts::{CreatedPost, CreatedPosts, list_created_posts};
+pub use log_reader::LogReader;
 
 use base::{Fault, Time};
 
@@ -104,25 +106,6 @@ pub fn may_be_pruned(tx: &mut Tx<'_>, seq: i64) -> Result<bool, Fault> {
     let sql = "SELECT MIN(seq) FROM event";
     let oldest = tx.query_row::<Option<i64>>(sql, &[])?.flatten();
     Ok(oldest.is_some_and(|oldest| oldest > seq.saturating_add(1)))
-}
-
-/// A reader's cursor, locked until the end of the transaction; a new reader starts at the end.
-pub fn claim_cursor(tx: &mut Tx<'_>, name: &str) -> Result<i64, Fault> {
-    let end = end_cursor(tx)?;
-    let sql = "INSERT INTO follower (name, seq) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET seq = follower.seq";
-    tx.execute_later(sql, &[name.into(), end.into()])?;
-    Ok(find_cursor(tx, name)?.unwrap_or(end))
-}
-
-/// As [`claim_cursor`], but a new reader starts at the oldest entry.
-pub fn claim_cursor_from_start(tx: &mut Tx<'_>, reader: &str) -> Result<i64, Fault> {
-    let sql = "INSERT INTO follower (name, seq) VALUES ($1, 0) ON CONFLICT (name) DO UPDATE SET seq = follower.seq";
-    tx.execute_later(sql, &[reader.into()])?;
-    Ok(find_cursor(tx, reader)?.unwrap_or(0))
-}
-
-pub fn find_cursor(tx: &mut Tx<'_>, name: &str) -> Result<Option<i64>, Fault> {
-    tx.query_row("SELECT seq FROM follower WHERE name = $1", &[name.into()])
 }
 
 pub fn set_cursor(tx: &mut Tx<'_>, name: &str, seq: i64) -> Result<(), Fault> {

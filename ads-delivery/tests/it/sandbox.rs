@@ -3,6 +3,7 @@
 use ads::resources::accounts::{self, NewAdsAccount};
 use ads::resources::line_items::LINE_ITEM;
 use ads::resources::promoted_posts::PROMOTED_POST;
+use ads_delivery::attribution::{ATTRIBUTION_READER, attribute_entries};
 use base::UserId;
 use network::posts::{NewPost, PostAuthor};
 use serde_json::{Value, json};
@@ -73,11 +74,11 @@ fn engagement_counts_for_the_production_account_that_promotes_the_post() {
         world.pass(1_000);
         copy_record(&world, (PROMOTED_POST.name, promoted), (account, 1_000_000..1_000_150), json!({})).await;
         world.settled().await;
-        world.write(|tx| Ok(ads_delivery::attribution::process_events(tx, 10_000)?)).await;
+        world.write(|tx| Ok(ATTRIBUTION_READER.process_batch(tx, attribute_entries)?)).await;
         let fan = world.user("fan".to_owned()).await;
         world.write(move |tx| network::likes::like(tx, fan, post)).await;
         world.settled().await;
-        world.write(|tx| Ok(ads_delivery::attribution::process_events(tx, 10_000)?)).await;
+        world.write(|tx| Ok(ATTRIBUTION_READER.process_batch(tx, attribute_entries)?)).await;
         let likes = move |tx: &mut Tx<'_>| {
             assert!(posts::find_by_id(tx, post)?.unwrap().nullcast);
             let sums = ledger::total_sums_by_entity(tx, AdEntity::PromotedPost, &[promoted])?;

@@ -1,23 +1,17 @@
 //! Enqueues webhook deliveries from the event log.
 
 use base::Fault;
+use store::Tx;
 use store::deliveries::{NewDelivery, enqueue, enqueue_with_consent};
-use store::{Tx, event_log};
+use store::event_log::{LogEvent, LogReader};
 
 use super::{ActivityConfig, ActivityScope, match_events};
 
-/// The name of the durable cursor.
-const READER: &str = "activity";
+pub const ACTIVITY_READER: LogReader = LogReader::from_end("activity");
 
-/// Reads up to `limit` log entries and enqueues their deliveries in the same transaction; returns the number
-/// read. Each entry is read by one node.
-pub fn enqueue_webhook_events(tx: &mut Tx<'_>, limit: i64, config: ActivityConfig) -> Result<usize, Fault> {
-    let from = event_log::claim_cursor(tx, READER)?;
-    let events = event_log::list_after(tx, from, limit)?;
-    let Some(last) = events.last() else {
-        return Ok(0);
-    };
-    for envelope in match_events(tx, &events, &ActivityScope::Webhooks, config)? {
+/// Enqueues the deliveries of log entries read by [`ACTIVITY_READER`].
+pub fn enqueue_webhook_events(tx: &mut Tx<'_>, events: &[LogEvent], config: ActivityConfig) -> Result<(), Fault> {
+    for envelope in match_events(tx, events, &ActivityScope::Webhooks, config)? {
         let Some(webhook_id) = envelope.webhook else {
             continue;
         };
@@ -34,14 +28,5 @@ pub fn enqueue_webhook_events(tx: &mut Tx<'_>, limit: i64, config: ActivityConfi
             None => enqueue(tx, &new)?,
         };
     }
-    event_log::set_cursor(tx, READER, last.seq)?;
-    Ok(events.len())
-}
-
-/// Whether the cursor is missing or behind the log.
-pub fn has_unread_entries(tx: &mut Tx<'_>) -> Result<bool, Fault> {
-    match event_log::find_cursor(tx, READER)? {
-        Some(from) => Ok(!event_log::list_after(tx, from, 1)?.is_empty()),
-        None => Ok(true),
-    }
+    Ok(())
 }

@@ -10,7 +10,7 @@ use network::post_facts::{self, StoredPostFacts};
 use network::visibility::Visibility;
 use parking_lot::Mutex;
 use store::deliveries::{NewDelivery, enqueue};
-use store::event_log::LogEvent;
+use store::event_log::{LogEvent, LogReader};
 use store::rules::StreamProduct;
 use store::webhooks::{self, StreamLink};
 use store::{Tx, event_log};
@@ -20,8 +20,7 @@ use super::format::{self, StreamFormat};
 use super::posts::{PostStreams, PostStreamsInner};
 use super::rule_index::RuleIndex;
 
-/// The name of the durable cursor.
-const READER: &str = "stream links";
+const READER: LogReader = LogReader::from_end("stream links");
 /// Log entries read at a time.
 const BATCH_SIZE: i64 = 500;
 /// The delay between reads under load.
@@ -70,13 +69,7 @@ impl PostStreams {
 
     /// Enqueues new posts; returns whether there may be more.
     async fn queue_new_posts(&self, rules: &Arc<Mutex<LinkedRules>>) -> Result<bool, Error> {
-        let is_behind = |tx: &mut Tx<'_>| {
-            Ok(match event_log::find_cursor(tx, READER)? {
-                Some(from) => !event_log::list_after(tx, from, 1)?.is_empty(),
-                None => true,
-            })
-        };
-        if !self.0.store.read(is_behind).await? {
+        if !self.0.store.read(|tx| Ok(READER.has_unread(tx)?)).await? {
             return Ok(false);
         }
         let (shared, index) = (Arc::clone(&self.0), Arc::clone(rules));
@@ -89,7 +82,7 @@ impl PostStreams {
 impl PostStreamsInner {
     /// The store may rerun this: changes to `rules` are idempotent.
     fn queue_batch(&self, tx: &mut Tx<'_>, rules: &mut LinkedRules) -> Result<LinkedBatch, Fault> {
-        let from = event_log::claim_cursor(tx, READER)?;
+        let from = READER.claim_cursor(tx)?;
         let mut events = event_log::list_after(tx, from, BATCH_SIZE)?;
         let mut batch = LinkedBatch {
             more: i64::try_from(events.len()).unwrap_or(BATCH_SIZE) >= BATCH_SIZE,
@@ -109,7 +102,7 @@ impl PostStreamsInner {
             let (_more, _old) = rules.rule_index.rebuild_step(tx)?;
         }
         let last = events.last().map_or(from, |event| event.seq);
-        event_log::set_cursor(tx, READER, last)?;
+        READER.set_cursor(tx, last)?;
         batch.log_position = (!links.is_empty()).then_some(last);
         Ok(batch)
     }

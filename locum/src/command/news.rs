@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use base::{Error, Id, PostId};
 use clap::{Args, Subcommand};
-use network::{news, topics};
+use network::news;
+use network::topics::{self, TOPICS_READER};
 use serde_json::{Value, json};
 use store::Tx;
 use store::news_stories::{NewsStory, NewsStoryState};
@@ -63,8 +64,6 @@ pub(crate) struct NewStoryArgs {
     draft: bool,
 }
 
-const ENTRIES_PER_TRANSACTION: i64 = 500;
-
 pub(super) async fn execute(instance: &Instance, command: NewsCommand) -> Result<Value, Error> {
     match command {
         NewsCommand::Create(new) => {
@@ -99,11 +98,7 @@ pub(super) async fn execute(instance: &Instance, command: NewsCommand) -> Result
 /// Returns whether any entries were read.
 pub(crate) async fn follow_event_log(instance: &Instance) -> Result<bool, Error> {
     let mut something = false;
-    while instance.store.read(|tx| Ok(topics::is_behind(tx)?)).await? {
-        let read = |tx: &mut Tx<'_>| Ok(topics::follow_log(tx, ENTRIES_PER_TRANSACTION)?);
-        if instance.store.write(read).await? == 0 {
-            break;
-        }
+    while TOPICS_READER.process_unread(&instance.store, topics::count_topics).await? > 0 {
         something = true;
     }
     Ok(something)

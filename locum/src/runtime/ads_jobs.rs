@@ -3,9 +3,11 @@
 
 use std::time::Duration;
 
+use ads_delivery::attribution::{ATTRIBUTION_READER, attribute_entries};
 use ads_delivery::audience_matching::{self, MatchingConfig};
 use base::Error;
 use edge::Shutdown;
+use store::event_log::LogReader;
 
 use super::job_runner::BackgroundJob;
 use super::supervisor::Supervisor;
@@ -96,7 +98,6 @@ async fn match_next_audience(instance: Instance) -> Result<u64, Error> {
 
 /// Wakeups replace polling; this is a fallback.
 const FALLBACK_INTERVAL: Duration = Duration::from_secs(30);
-const ENTRIES_PER_TRANSACTION: i64 = 500;
 
 /// Each part of the event log is processed by exactly one node.
 async fn attribute_events(instance: Instance, shutdown: Shutdown) {
@@ -123,13 +124,8 @@ async fn attribute_events(instance: Instance, shutdown: Shutdown) {
 const GATHER_DELAY: Duration = Duration::from_millis(200);
 
 pub(super) async fn attribute_batch(instance: &Instance) -> Result<bool, Error> {
-    let has_unread = |tx: &mut store::Tx<'_>| Ok(ads_delivery::attribution::has_unread_events(tx)?);
-    if !instance.store.read(has_unread).await? {
-        return Ok(false);
-    }
-    let process = |tx: &mut store::Tx<'_>| Ok(ads_delivery::attribution::process_events(tx, ENTRIES_PER_TRANSACTION)?);
-    let read = instance.store.write(process).await?;
-    Ok(i64::try_from(read).unwrap_or(ENTRIES_PER_TRANSACTION) >= ENTRIES_PER_TRANSACTION)
+    let read = ATTRIBUTION_READER.process_unread(&instance.store, attribute_entries).await?;
+    Ok(read >= LogReader::BATCH_SIZE)
 }
 
 async fn run_next_stats_job(instance: Instance) -> Result<u64, Error> {

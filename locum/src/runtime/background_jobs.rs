@@ -5,14 +5,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::{Error, Fault, Refusal, clock};
-use deliver::activity::{self, ActivityConfig, LiveActivityReader};
+use deliver::activity::{self, ACTIVITY_READER, ActivityConfig, LiveActivityReader};
 use deliver::streams::Hub;
 use deliver::webhooks::WebhookSender;
 use edge::Shutdown;
 use network::emails::{self, Mailer};
+use network::interactions::{INTERACTIONS_READER, record_interactions};
 use network::retention::{RetentionPeriods, create_partitions, prune_expired};
-use network::{account_deletion, interactions, unpublished_posts};
+use network::{account_deletion, unpublished_posts};
 use store::NodeRole;
+use store::event_log::{LogEvent, LogReader};
 use web::error_formats::error_message;
 use web::uploads::UploadProcessor;
 
@@ -197,7 +199,6 @@ async fn refresh_trends(instance: Instance, shutdown: Shutdown) {
 const GATHER_DELAY: Duration = Duration::from_millis(30);
 /// Wakeups replace polling; this is a fallback.
 const FALLBACK_INTERVAL: Duration = Duration::from_secs(30);
-const ENTRIES_PER_TRANSACTION: i64 = 500;
 
 /// Queues webhook deliveries (each on exactly one node) and sends events to this node's open streams.
 pub(super) async fn dispatch_activity(instance: Instance, hub: Hub, config: ActivityConfig, shutdown: Shutdown) {
@@ -233,28 +234,11 @@ pub(super) async fn dispatch_activity(instance: Instance, hub: Hub, config: Acti
 
 /// Queues webhook deliveries, and records what concerns members. Returns whether there may be more to process.
 pub(super) async fn process_entries(instance: &Instance, config: ActivityConfig) -> Result<bool, Error> {
-    let queued = queue_deliveries(instance, config).await?;
-    Ok(record_interactions(instance).await? || queued)
-}
-
-async fn record_interactions(instance: &Instance) -> Result<bool, Error> {
-    if !instance.store.read(|tx| Ok(interactions::is_behind(tx)?)).await? {
-        return Ok(false);
-    }
-    let record = |tx: &mut store::Tx<'_>| Ok(interactions::record_batch(tx, ENTRIES_PER_TRANSACTION)?);
-    let read = instance.store.write(record).await?;
-    Ok(i64::try_from(read).unwrap_or(ENTRIES_PER_TRANSACTION) >= ENTRIES_PER_TRANSACTION)
-}
-
-async fn queue_deliveries(instance: &Instance, config: ActivityConfig) -> Result<bool, Error> {
-    let has_unread = |tx: &mut store::Tx<'_>| Ok(activity::has_unread_entries(tx)?);
-    if !instance.store.read(has_unread).await? {
-        return Ok(false);
-    }
-    let process =
-        move |tx: &mut store::Tx<'_>| Ok(activity::enqueue_webhook_events(tx, ENTRIES_PER_TRANSACTION, config)?);
-    let read = instance.store.write(process).await?;
-    Ok(i64::try_from(read).unwrap_or(ENTRIES_PER_TRANSACTION) >= ENTRIES_PER_TRANSACTION)
+    let enqueue =
+        move |tx: &mut store::Tx<'_>, events: &[LogEvent]| activity::enqueue_webhook_events(tx, events, config);
+    let queued = ACTIVITY_READER.process_unread(&instance.store, enqueue).await?;
+    let recorded = INTERACTIONS_READER.process_unread(&instance.store, record_interactions).await?;
+    Ok(queued.max(recorded) >= LogReader::BATCH_SIZE)
 }
 
 /// Processes jobs in batches of ids; an interrupted job resumes where it stopped.
