@@ -23,8 +23,8 @@ use store::event_log::LogEvent;
 use store::{Store, Tx, event_log};
 use tokio::sync::{Notify, oneshot};
 
-pub(super) use readers::rule_owner;
-use readers::{PendingReader, PostStreamsState, StreamReader, is_token_current};
+use readers::{PendingReader, is_token_current};
+pub(super) use readers::{PostStreamsState, StreamReader, rule_owner};
 
 use super::format::{self, RefusalRenderer, StreamFormat};
 use super::rule_index::RuleIndex;
@@ -55,8 +55,8 @@ pub(super) struct PostStreamsInner {
 
 /// The result of one read of the log.
 #[derive(Default)]
-struct LogPoll {
-    cursor: i64,
+pub(super) struct LogPoll {
+    pub(super) cursor: i64,
     /// All readable entries up to here were read.
     read_up_to: i64,
     /// Whether more entries can be read at once.
@@ -65,7 +65,7 @@ struct LogPoll {
     end: i64,
     /// The ids of sessions that can start.
     ready: Vec<i64>,
-    messages: Vec<(StreamSession, Option<PostId>, Bytes)>,
+    pub(super) messages: Vec<(StreamSession, Option<PostId>, Bytes)>,
     ended: Vec<(StreamSession, DisconnectReason)>,
     /// Whether the rule index is being rebuilt.
     rebuilding: bool,
@@ -237,7 +237,7 @@ impl PostStreamsInner {
     }
 
     /// Dispatches entries in order.
-    fn dispatch_events(
+    pub(super) fn dispatch_events(
         &self,
         tx: &mut Tx<'_>,
         state: &mut PostStreamsState,

@@ -13,7 +13,7 @@ use crate::streams::rule_index::{RuleIndex, RuleOwner};
 use crate::streams::{DisconnectReason, StreamSession};
 
 #[derive(Default)]
-pub(super) struct PostStreamsState {
+pub(in crate::streams) struct PostStreamsState {
     /// All entries up to here were dispatched; `None` while nobody is connected.
     pub(super) cursor: Option<i64>,
     /// Connections to streams with rules, by rule owner.
@@ -23,14 +23,14 @@ pub(super) struct PostStreamsState {
     pub(super) like_readers: Vec<StreamReader>,
     pub(super) compliance_readers: Vec<StreamReader>,
     pub(super) waiting: Vec<PendingReader>,
-    pub(super) rule_index: RuleIndex,
+    pub(in crate::streams) rule_index: RuleIndex,
 }
 
-pub(super) struct StreamReader {
-    pub(super) session: StreamSession,
-    pub(super) format: StreamFormat,
+pub(in crate::streams) struct StreamReader {
+    pub(in crate::streams) session: StreamSession,
+    pub(in crate::streams) format: StreamFormat,
     /// Entries after this offset are for the reader.
-    pub(super) after: i64,
+    pub(in crate::streams) after: i64,
 }
 
 pub(super) struct PendingReader {
@@ -62,7 +62,7 @@ impl PostStreamsState {
         !self.rule_readers.is_empty() || !self.sample_readers.is_empty()
     }
 
-    pub(super) fn add_reader(&mut self, reader: StreamReader) {
+    pub(in crate::streams) fn add_reader(&mut self, reader: StreamReader) {
         if let Some(owner) = rule_owner(&reader.session) {
             self.rule_readers.entry(owner).or_default().push(reader);
         } else if reader.session.endpoint().carries_likes() {
