@@ -2,41 +2,18 @@
 
 use base::Vocabulary;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AdsRole {
-    Admin,
-    AdManager,
-    CreativeManager,
-    CampaignAnalyst,
-    Analyst,
-    PartnerAudienceManager,
+base::named_enum! {
+    pub enum AdsRole {
+        Admin = "ACCOUNT_ADMIN",
+        AdManager = "AD_MANAGER",
+        CreativeManager = "CREATIVE_MANAGER",
+        CampaignAnalyst = "CAMPAIGN_ANALYST",
+        Analyst = "ANALYST",
+        PartnerAudienceManager = "PARTNER_AUDIENCE_MANAGER",
+    }
 }
 
 impl AdsRole {
-    pub const ALL: [Self; 6] = [
-        Self::Admin,
-        Self::AdManager,
-        Self::CreativeManager,
-        Self::CampaignAnalyst,
-        Self::Analyst,
-        Self::PartnerAudienceManager,
-    ];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Admin => "ACCOUNT_ADMIN",
-            Self::AdManager => "AD_MANAGER",
-            Self::CreativeManager => "CREATIVE_MANAGER",
-            Self::CampaignAnalyst => "CAMPAIGN_ANALYST",
-            Self::Analyst => "ANALYST",
-            Self::PartnerAudienceManager => "PARTNER_AUDIENCE_MANAGER",
-        }
-    }
-
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|role| role.name() == name)
-    }
-
     pub const fn may_compose_posts(self) -> bool {
         matches!(self, Self::Admin | Self::AdManager | Self::CreativeManager)
     }

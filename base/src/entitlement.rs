@@ -1,29 +1,18 @@
 //! What an app is entitled to beyond its credential (contract core §13.14, §13.22, §13.26).
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Entitlement {
-    FullArchive,
-    Blocks,
-    FollowsAndLikes,
-    Ads,
-    /// Serving promoted posts and reporting engagement, which advertisers are charged by.
-    AdsServing,
+crate::named_enum! {
+    /// The names are as stored, as written in commands and as shown in refusals.
+    pub enum Entitlement {
+        FullArchive = "full_archive",
+        Blocks = "blocks",
+        FollowsAndLikes = "follows_and_likes",
+        Ads = "ads",
+        /// Serving promoted posts and reporting engagement, which advertisers are charged by.
+        AdsServing = "ads_serving",
+    }
 }
 
 impl Entitlement {
-    pub const ALL: [Self; 5] = [Self::FullArchive, Self::Blocks, Self::FollowsAndLikes, Self::Ads, Self::AdsServing];
-
-    /// As stored, as written in commands and as shown in refusals.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::FullArchive => "full_archive",
-            Self::Blocks => "blocks",
-            Self::FollowsAndLikes => "follows_and_likes",
-            Self::Ads => "ads",
-            Self::AdsServing => "ads_serving",
-        }
-    }
-
     pub const fn description(self) -> &'static str {
         match self {
             Self::FullArchive => "Search and counts over posts of all time",
@@ -32,10 +21,6 @@ impl Entitlement {
             Self::Ads => "The Ads API",
             Self::AdsServing => "Serving what is promoted, and reporting it",
         }
-    }
-
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|known| known.name() == name)
     }
 
     pub fn is_listed_in(self, list: &str) -> bool {

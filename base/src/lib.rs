@@ -9,6 +9,7 @@ pub mod encryption;
 pub mod entitlement;
 pub mod fault;
 pub mod id;
+mod named_enum;
 pub mod oauth1;
 pub mod percent;
 pub mod permit;

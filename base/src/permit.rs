@@ -2,20 +2,11 @@
 
 use crate::Scopes;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Credential {
-    OAuth1,
-    App,
-    OAuth2,
-}
-
-impl Credential {
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::OAuth1 => "OAuth 1.0a User Context",
-            Self::App => "OAuth 2.0 Application-Only",
-            Self::OAuth2 => "OAuth 2.0 User Context",
-        }
+crate::named_enum! {
+    pub enum Credential {
+        OAuth1 = "OAuth 1.0a User Context",
+        App = "OAuth 2.0 Application-Only",
+        OAuth2 = "OAuth 2.0 User Context",
     }
 }
 

@@ -2,58 +2,41 @@
 
 use std::fmt;
 
-macro_rules! scopes {
-    ($($(#[$doc:meta])* $name:ident = $text:literal),* $(,)?) => {
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        #[repr(u8)]
-        pub enum Scope { $($(#[$doc])* $name),* }
-
-        impl Scope {
-            /// In the order of the contract's table.
-            pub const ALL: &[Self] = &[$(Self::$name),*];
-
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$name => $text),* }
-            }
-        }
-    };
-}
-
-scopes! {
-    TweetRead = "tweet.read",
-    TweetWrite = "tweet.write",
-    TweetModerateWrite = "tweet.moderate.write",
-    UsersRead = "users.read",
-    UsersEmail = "users.email",
-    FollowsRead = "follows.read",
-    FollowsWrite = "follows.write",
-    BlockRead = "block.read",
-    BlockWrite = "block.write",
-    MuteRead = "mute.read",
-    MuteWrite = "mute.write",
-    LikeRead = "like.read",
-    LikeWrite = "like.write",
-    BookmarkRead = "bookmark.read",
-    BookmarkWrite = "bookmark.write",
-    ListRead = "list.read",
-    ListWrite = "list.write",
-    SpaceRead = "space.read",
-    DmRead = "dm.read",
-    DmWrite = "dm.write",
-    MediaWrite = "media.write",
-    TimelineRead = "timeline.read",
-    BroadcastRead = "broadcast.read",
-    BroadcastWrite = "broadcast.write",
-    OfflineAccess = "offline.access",
-    AdsRead = "ads.read",
-    AdsWrite = "ads.write",
+crate::named_enum! {
+    /// In the order of the contract's table.
+    #[repr(u8)]
+    pub enum Scope {
+        TweetRead = "tweet.read",
+        TweetWrite = "tweet.write",
+        TweetModerateWrite = "tweet.moderate.write",
+        UsersRead = "users.read",
+        UsersEmail = "users.email",
+        FollowsRead = "follows.read",
+        FollowsWrite = "follows.write",
+        BlockRead = "block.read",
+        BlockWrite = "block.write",
+        MuteRead = "mute.read",
+        MuteWrite = "mute.write",
+        LikeRead = "like.read",
+        LikeWrite = "like.write",
+        BookmarkRead = "bookmark.read",
+        BookmarkWrite = "bookmark.write",
+        ListRead = "list.read",
+        ListWrite = "list.write",
+        SpaceRead = "space.read",
+        DmRead = "dm.read",
+        DmWrite = "dm.write",
+        MediaWrite = "media.write",
+        TimelineRead = "timeline.read",
+        BroadcastRead = "broadcast.read",
+        BroadcastWrite = "broadcast.write",
+        OfflineAccess = "offline.access",
+        AdsRead = "ads.read",
+        AdsWrite = "ads.write",
+    }
 }
 
 impl Scope {
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|scope| scope.name() == name)
-    }
-
     const fn bit_mask(self) -> u32 {
         #[expect(clippy::as_conversions, reason = "a fieldless enum's number, in a const")]
         let bit = self as u8;

@@ -54,7 +54,7 @@ fn check_stream(request: &FaultRuleRequest) -> Result<(), FaultRuleProblem> {
     let Some(name) = request.matcher.stream.as_deref() else {
         return Ok(());
     };
-    if StreamEndpoint::from_name(name).is_some() {
+    if StreamEndpoint::parse(name).is_some() {
         return Ok(());
     }
     let names: Vec<&str> = StreamEndpoint::ALL.iter().map(|stream| stream.name()).collect();

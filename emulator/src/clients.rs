@@ -58,29 +58,18 @@ pub fn find_family(agent: &str, also: &str) -> &'static str {
     FAMILIES.iter().find(matches).map_or(OTHER_CLIENTS, |family| family.name)
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CredentialsKind {
-    Anonymous,
-    OAuth1,
-    OAuth2User,
-    AppOnly,
-    /// Client id and secret, or API key and secret.
-    AppSecret,
+base::named_enum! {
+    pub enum CredentialsKind {
+        Anonymous = "none",
+        OAuth1 = "OAuth 1.0a",
+        OAuth2User = "OAuth 2.0 user token",
+        AppOnly = "bearer token of the app",
+        /// Client id and secret, or API key and secret.
+        AppSecret = "client secret",
+    }
 }
 
 impl CredentialsKind {
-    pub const ALL: [Self; 5] = [Self::Anonymous, Self::OAuth1, Self::OAuth2User, Self::AppOnly, Self::AppSecret];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Anonymous => "none",
-            Self::OAuth1 => "OAuth 1.0a",
-            Self::OAuth2User => "OAuth 2.0 user token",
-            Self::AppOnly => "bearer token of the app",
-            Self::AppSecret => "client secret",
-        }
-    }
-
     /// From the `Authorization` header, and whether it belonged to a user.
     pub fn from_header(authorization: &[u8], has_user: bool) -> Self {
         let is = |scheme: &[u8]| {

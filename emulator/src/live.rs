@@ -7,32 +7,16 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 /// Pages that are open at the same time, at most.
 pub const MAX_VIEWERS: usize = 32;
 
-/// What a page shows; `/console/live` sends the names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LiveTopic {
-    Requests,
-    Streams,
-    Webhooks,
-    Events,
-    Faults,
-    Clock,
-    Worlds,
-}
-
-impl LiveTopic {
-    pub const ALL: [Self; 7] =
-        [Self::Requests, Self::Streams, Self::Webhooks, Self::Events, Self::Faults, Self::Clock, Self::Worlds];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Requests => "requests",
-            Self::Streams => "streams",
-            Self::Webhooks => "webhooks",
-            Self::Events => "events",
-            Self::Faults => "faults",
-            Self::Clock => "clock",
-            Self::Worlds => "worlds",
-        }
+base::named_enum! {
+    /// What a page shows; `/console/live` sends the names.
+    pub enum LiveTopic {
+        Requests = "requests",
+        Streams = "streams",
+        Webhooks = "webhooks",
+        Events = "events",
+        Faults = "faults",
+        Clock = "clock",
+        Worlds = "worlds",
     }
 }
 

@@ -23,27 +23,17 @@ pub struct SignatureExplainRequest {
     pub base_string: Option<String>,
 }
 
-/// Checks in order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SignatureCheck {
-    /// The timestamp is recent.
-    Timestamp,
-    /// The consumer key belongs to an app.
-    Key,
-    /// The token belongs to that app.
-    Token,
-    /// The signature is correct.
-    Signature,
-}
-
-impl SignatureCheck {
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Timestamp => "timestamp",
-            Self::Key => "unknown key",
-            Self::Token => "unknown token",
-            Self::Signature => "signature",
-        }
+base::named_enum! {
+    /// Checks in order.
+    pub enum SignatureCheck {
+        /// The timestamp is recent.
+        Timestamp = "timestamp",
+        /// The consumer key belongs to an app.
+        Key = "unknown key",
+        /// The token belongs to that app.
+        Token = "unknown token",
+        /// The signature is correct.
+        Signature = "signature",
     }
 }
 

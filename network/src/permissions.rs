@@ -2,45 +2,33 @@
 
 use std::str::FromStr;
 
-use base::{Entitlement, Fault, Scopes};
+use base::{Entitlement, Fault, Scopes, named_enum};
 
-macro_rules! word_enum {
-    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal),* $(,)? }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum $name { $($(#[$variant_doc])* $variant),* }
-
-        impl $name {
-            pub const ALL: &[Self] = &[$(Self::$variant),*];
-
-            /// As stored and as in commands.
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$variant => $text),* }
-            }
-        }
-
-        impl FromStr for $name {
+macro_rules! parse_names {
+    ($($name:ident)*) => {
+        $(impl FromStr for $name {
             type Err = Fault;
 
             fn from_str(text: &str) -> Result<Self, Fault> {
-                let known = Self::ALL.iter().copied().find(|known| known.name() == text);
-                known.ok_or_else(|| Fault::new(format!("{text:?} is not one of {:?}", Self::ALL)))
+                Self::parse(text).ok_or_else(|| Fault::new(format!("{text:?} is not one of {:?}", Self::ALL)))
             }
-        }
+        })*
     };
 }
 
-word_enum! {
+parse_names! { Permission OAuthClientKind AccessLevel }
+
+named_enum! {
     /// The OAuth 1.0a access level; each includes the previous ones.
-    Permission {
+    pub enum Permission {
         Read = "read",
         Write = "write",
         Messages = "messages",
     }
 }
 
-word_enum! {
-    OAuthClientKind {
+named_enum! {
+    pub enum OAuthClientKind {
         /// Confidential.
         Web = "web",
         /// A bot; confidential.
@@ -52,8 +40,8 @@ word_enum! {
     }
 }
 
-word_enum! {
-    AccessLevel {
+named_enum! {
+    pub enum AccessLevel {
         /// Pay per use.
         SelfServe = "self-serve",
         Enterprise = "enterprise",

@@ -113,23 +113,13 @@ pub fn expire_app_access(tx: &mut Tx<'_>, app: AppId, user: UserId) -> Result<u6
     Ok(tokens::expire_app_access(tx, user, app)?)
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TokenState {
-    Active,
-    /// A refresh token that was replaced by the next generation.
-    Used,
-    Expired,
-    Revoked,
-}
-
-impl TokenState {
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Used => "used",
-            Self::Expired => "expired",
-            Self::Revoked => "revoked",
-        }
+base::named_enum! {
+    pub enum TokenState {
+        Active = "active",
+        /// A refresh token that was replaced by the next generation.
+        Used = "used",
+        Expired = "expired",
+        Revoked = "revoked",
     }
 }
 

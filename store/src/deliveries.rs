@@ -39,22 +39,13 @@ pub struct NewDelivery<'a> {
     pub body: &'a str,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DeliveryState {
-    Waiting,
-    Delivered,
-    /// No further attempts are made.
-    GivenUp,
-}
-
-impl DeliveryState {
-    /// The name in the API.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Waiting => "waiting",
-            Self::Delivered => "delivered",
-            Self::GivenUp => "given-up",
-        }
+base::named_enum! {
+    /// The names are those of the API.
+    pub enum DeliveryState {
+        Waiting = "waiting",
+        Delivered = "delivered",
+        /// No further attempts are made.
+        GivenUp = "given-up",
     }
 }
 

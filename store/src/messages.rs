@@ -36,23 +36,12 @@ impl fmt::Display for DmConversation {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum MessageEventKind {
-    Message,
-    Join,
-    Leave,
-}
-
-impl MessageEventKind {
-    pub const ALL: [Self; 3] = [Self::Message, Self::Join, Self::Leave];
-
-    /// The name in the API.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Message => "MessageCreate",
-            Self::Join => "ParticipantsJoin",
-            Self::Leave => "ParticipantsLeave",
-        }
+base::named_enum! {
+    /// The names are those of the API.
+    pub enum MessageEventKind {
+        Message = "MessageCreate",
+        Join = "ParticipantsJoin",
+        Leave = "ParticipantsLeave",
     }
 }
 

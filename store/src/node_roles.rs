@@ -1,33 +1,19 @@
 //! Roles: what a server does. All of them, unless it shares the work with servers of other roles.
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum NodeRole {
-    /// Requests to the APIs and pages.
-    Api,
-    /// Streams to connected clients.
-    Stream,
-    /// The search index, for itself and for nodes without one.
-    Search,
-    /// What is sent to others and done in the background.
-    Deliver,
+base::named_enum! {
+    pub enum NodeRole {
+        /// Requests to the APIs and pages.
+        Api = "api",
+        /// Streams to connected clients.
+        Stream = "stream",
+        /// The search index, for itself and for nodes without one.
+        Search = "search",
+        /// What is sent to others and done in the background.
+        Deliver = "deliver",
+    }
 }
 
 impl NodeRole {
-    pub const ALL: [Self; 4] = [Self::Api, Self::Stream, Self::Search, Self::Deliver];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Api => "api",
-            Self::Stream => "stream",
-            Self::Search => "search",
-            Self::Deliver => "deliver",
-        }
-    }
-
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|role| role.name() == name)
-    }
-
     const fn bit(self) -> u8 {
         match self {
             Self::Api => 1,

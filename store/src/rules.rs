@@ -5,25 +5,11 @@ use base::{AppId, Fault, Time};
 use crate::Tx;
 use crate::db::{insert_new, select, table};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum StreamProduct {
-    Stream,
-    Powerstream,
-}
-
-impl StreamProduct {
-    pub const ALL: [Self; 2] = [Self::Stream, Self::Powerstream];
-
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|one| one.name() == name)
-    }
-
-    /// The name in the database and the API.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Stream => "stream",
-            Self::Powerstream => "powerstream",
-        }
+base::named_enum! {
+    /// The names are those of the database and the API.
+    pub enum StreamProduct {
+        Stream = "stream",
+        Powerstream = "powerstream",
     }
 }
 

@@ -15,23 +15,13 @@ pub use participants::{SpaceRole, add_role, buyer_page, count_role, has_role, li
 pub use search::{index_words, remove_words, search_titles};
 pub use topics::{SpaceTopic, add_topic, find_or_insert_topic, find_topics, topics_by_spaces};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SpaceState {
-    Scheduled,
-    Live,
-    Ended,
-    Canceled,
-}
-
-impl SpaceState {
-    /// The name in the API.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Scheduled => "scheduled",
-            Self::Live => "live",
-            Self::Ended => "ended",
-            Self::Canceled => "canceled",
-        }
+base::named_enum! {
+    /// The names are those of the API.
+    pub enum SpaceState {
+        Scheduled = "scheduled",
+        Live = "live",
+        Ended = "ended",
+        Canceled = "canceled",
     }
 }
 

@@ -302,7 +302,7 @@ impl RuleIndex {
 pub(super) fn added_rule_owner(event: &LogEvent) -> Option<RuleOwner> {
     let body: Value = serde_json::from_str(&event.body).ok()?;
     let text = |name: &str| body.get(name).and_then(Value::as_str);
-    let product = text("product").and_then(StreamProduct::from_name)?;
+    let product = text("product").and_then(StreamProduct::parse)?;
     Some((text("app_id").and_then(AppId::parse)?, product))
 }
 

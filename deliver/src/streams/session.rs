@@ -21,39 +21,25 @@ use super::status::{StreamStatus, WrittenOutput};
 
 const KEEP_ALIVE: Bytes = Bytes::from_static(b"\r\n");
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum DisconnectReason {
-    Client,
-    /// Ended through the connections API or by an operator.
-    Killed,
-    /// The client read too slowly.
-    Slow,
-    Shutdown,
-    /// The app or its token was revoked.
-    Revoked,
-    /// Everything requested was sent.
-    Finished,
-    /// An internal error.
-    Failed,
+base::named_enum! {
+    /// The names are as stored and rendered.
+    pub enum DisconnectReason {
+        Client = "client_disconnect",
+        /// Ended through the connections API or by an operator.
+        Killed = "killed",
+        /// The client read too slowly.
+        Slow = "slow_reader",
+        Shutdown = "server_shutdown",
+        /// The app or its token was revoked.
+        Revoked = "credentials_revoked",
+        /// Everything requested was sent.
+        Finished = "finished",
+        /// An internal error.
+        Failed = "internal_error",
+    }
 }
 
 impl DisconnectReason {
-    pub const ALL: [Self; 7] =
-        [Self::Client, Self::Killed, Self::Slow, Self::Shutdown, Self::Revoked, Self::Finished, Self::Failed];
-
-    /// As stored and rendered.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Client => "client_disconnect",
-            Self::Killed => "killed",
-            Self::Slow => "slow_reader",
-            Self::Shutdown => "server_shutdown",
-            Self::Revoked => "credentials_revoked",
-            Self::Finished => "finished",
-            Self::Failed => "internal_error",
-        }
-    }
-
     /// The disconnect type sent to the client, if any.
     pub const fn disconnect_type(self) -> Option<&'static str> {
         match self {

@@ -5,12 +5,13 @@ use serde_json::{Value, json};
 
 use super::matching::{FaultOccasion, FaultSubject, RoutePattern};
 
-/// What an effect applies to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FaultScope {
-    Request,
-    Stream,
-    Webhook,
+base::named_enum! {
+    /// What an effect applies to.
+    pub enum FaultScope {
+        Request = "requests",
+        Stream = "streams",
+        Webhook = "webhooks",
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -237,18 +238,6 @@ pub static EFFECTS: &[EffectDeclaration] = &[
         "A challenge (CRC) fails, whatever the receiver answers",
     ),
 ];
-
-impl FaultScope {
-    pub const ALL: [Self; 3] = [Self::Request, Self::Stream, Self::Webhook];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Request => "requests",
-            Self::Stream => "streams",
-            Self::Webhook => "webhooks",
-        }
-    }
-}
 
 impl FaultField {
     /// As a flag of a command: with dashes.

@@ -20,31 +20,19 @@ const MAX_CIRCLE: i64 = 100;
 const DUPLICATE: u16 = 187;
 const MAX_TEXTS: u32 = 4;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ActionKind {
-    Post,
-    Reply,
-    Quote,
-    Repost,
-    Like,
-    Follow,
+base::named_enum! {
+    /// The names are in the plural.
+    pub enum ActionKind {
+        Post = "posts",
+        Reply = "replies",
+        Quote = "quotes",
+        Repost = "reposts",
+        Like = "likes",
+        Follow = "follows",
+    }
 }
 
 impl ActionKind {
-    pub const ALL: [Self; 6] = [Self::Post, Self::Reply, Self::Quote, Self::Repost, Self::Like, Self::Follow];
-
-    /// In the plural.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Post => "posts",
-            Self::Reply => "replies",
-            Self::Quote => "quotes",
-            Self::Repost => "reposts",
-            Self::Like => "likes",
-            Self::Follow => "follows",
-        }
-    }
-
     fn choose(dice: &Dice) -> Result<Self, Fault> {
         Ok(match dice.below(100)? {
             ..32 => Self::Post,

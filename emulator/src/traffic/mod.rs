@@ -63,24 +63,14 @@ fn bounded(name: &'static str, value: i64, max: i64) -> Result<u32, Refusal> {
     })
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TrafficState {
-    Running,
-    /// All actions were done.
-    Finished,
-    Stopped,
-    /// The store failed.
-    Failed,
-}
-
-impl TrafficState {
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Finished => "finished",
-            Self::Stopped => "stopped",
-            Self::Failed => "failed",
-        }
+base::named_enum! {
+    pub enum TrafficState {
+        Running = "running",
+        /// All actions were done.
+        Finished = "finished",
+        Stopped = "stopped",
+        /// The store failed.
+        Failed = "failed",
     }
 }
 

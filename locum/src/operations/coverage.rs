@@ -20,11 +20,12 @@ pub(crate) struct CoverageRow {
     pub(crate) status: CoverageStatus,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CoverageStatus {
-    Built,
-    Planned,
-    Missing,
+base::named_enum! {
+    pub(crate) enum CoverageStatus {
+        Built = "built",
+        Planned = "planned",
+        Missing = "missing",
+    }
 }
 
 impl CoverageStatus {
@@ -33,14 +34,6 @@ impl CoverageStatus {
             Some(Endpoint { handler: Some(_), .. }) => Self::Built,
             Some(_) => Self::Planned,
             None => Self::Missing,
-        }
-    }
-
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Built => "built",
-            Self::Planned => "planned",
-            Self::Missing => "missing",
         }
     }
 }

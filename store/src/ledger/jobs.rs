@@ -5,30 +5,20 @@ use base::{Fault, Time};
 use crate::Tx;
 use crate::db::{insert, select, stored_enum, table};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AnalyticsJobState {
-    Queued,
-    Processing,
-    /// The result file is being stored.
-    Uploading,
-    Success,
-    Failed,
-    Cancelled,
+base::named_enum! {
+    /// The names are those of the API.
+    pub enum AnalyticsJobState {
+        Queued = "QUEUED",
+        Processing = "PROCESSING",
+        /// The result file is being stored.
+        Uploading = "UPLOADING",
+        Success = "SUCCESS",
+        Failed = "FAILED",
+        Cancelled = "CANCELLED",
+    }
 }
 
 impl AnalyticsJobState {
-    /// The name in the API.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Queued => "QUEUED",
-            Self::Processing => "PROCESSING",
-            Self::Uploading => "UPLOADING",
-            Self::Success => "SUCCESS",
-            Self::Failed => "FAILED",
-            Self::Cancelled => "CANCELLED",
-        }
-    }
-
     pub const fn is_open(self) -> bool {
         matches!(self, Self::Queued | Self::Processing | Self::Uploading)
     }

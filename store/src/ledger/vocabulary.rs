@@ -5,27 +5,18 @@ use crate::db::{FromCells, RowCells, trim_list};
 /// Declares an enumeration whose variants have a stored number and a name.
 macro_rules! numbered {
     ($(#[$doc:meta])* $name:ident { $($(#[$about:meta])* $member:ident = $number:literal $text:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum $name { $($(#[$about])* $member,)* }
+        base::named_enum! {
+            $(#[$doc])*
+            pub enum $name { $($(#[$about])* $member = $text,)* }
+        }
 
         impl $name {
-            pub const ALL: &'static [Self] = &[$(Self::$member),*];
-
             pub const fn to_number(self) -> i64 {
                 match self { $(Self::$member => $number),* }
             }
 
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$member => $text),* }
-            }
-
             pub fn from_number(number: i64) -> Option<Self> {
-                Self::ALL.iter().copied().find(|one| one.to_number() == number)
-            }
-
-            pub fn parse(name: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|one| one.name() == name)
+                Self::ALL.into_iter().find(|one| one.to_number() == number)
             }
         }
 

@@ -35,24 +35,15 @@ pub(super) struct OperationField {
     pub(super) parameter: &'static Parameter,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FieldPlace {
-    Path,
-    Query,
-    Body,
+base::named_enum! {
+    pub(super) enum FieldPlace {
+        Path = "path",
+        Query = "query",
+        Body = "body",
+    }
 }
 
 impl FieldPlace {
-    const ALL: [Self; 3] = [Self::Path, Self::Query, Self::Body];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Path => "path",
-            Self::Query => "query",
-            Self::Body => "body",
-        }
-    }
-
     const fn title(self) -> &'static str {
         match self {
             Self::Path => "Path",

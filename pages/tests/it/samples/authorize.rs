@@ -98,7 +98,7 @@ pub(crate) fn consent_states() -> Vec<(&'static str, OAuth2ConsentPage)> {
                 frame: development_frame(signed_in_frame()),
                 uses_plain_pkce: true,
                 destination: destination("com.harbour.radio:", None),
-                ..of(Scopes::from_slice(Scope::ALL))
+                ..of(Scopes::from_slice(&Scope::ALL))
             },
         ),
         (
