@@ -2,6 +2,7 @@
 //! reach. All numbers come from the ledger.
 
 mod active_entities;
+mod day_range;
 pub mod jobs;
 mod metrics;
 mod reach;
@@ -21,6 +22,7 @@ use serde_json::{Value, json};
 use store::Tx;
 use store::ledger::{self, AdEntity, MetricSums};
 
+pub use day_range::{DayRange, LINE_ITEM_PLACEMENTS};
 pub use time_series::age_bucket;
 
 use stats_query::{
@@ -175,37 +177,29 @@ impl TimeBuckets {
     }
 }
 
-/// What the sums of an entity are split by.
-#[derive(Clone, Copy, Debug)]
-pub struct SegmentedSums<'a> {
-    pub entity: AdEntity,
-    pub id: i64,
-    pub span: (Time, Time),
-    /// As requests name it: `AGE`.
-    pub segments: &'a str,
-    pub placement: &'a str,
-}
-
-impl SegmentedSums<'_> {
-    /// The sums by the name of the segment.
-    pub fn load(self, ctx: &mut AccountContext<'_, '_>) -> Result<Vec<(String, MetricSums)>, Error> {
-        let query = StatsQuery {
-            account: ctx.account_id()?,
-            kind: self.entity.name().to_owned(),
-            ids: vec![self.id],
-            from: self.span.0,
-            to: self.span.1,
-            bounds: vec![self.span.0, self.span.1],
-            granularity: "TOTAL".to_owned(),
-            groups: Vec::new(),
-            placement: self.placement.to_owned(),
-            segments: Some(self.segments.to_owned()),
-            country: None,
-            platform: None,
-            vocabulary: ctx.caller.vocabulary,
-        };
-        Ok(time_series::named_segment_sums(ctx.tx, &query)?)
-    }
+/// The sums of an entity by the name of the segment; segments and placement as requests name them.
+fn load_segment_sums(
+    ctx: &mut AccountContext<'_, '_>,
+    (entity, id): (AdEntity, i64),
+    (from, to): (Time, Time),
+    (segments, placement): (&str, &str),
+) -> Result<Vec<(String, MetricSums)>, Error> {
+    let query = StatsQuery {
+        account: ctx.account_id()?,
+        kind: entity.name().to_owned(),
+        ids: vec![id],
+        from,
+        to,
+        bounds: vec![from, to],
+        granularity: "TOTAL".to_owned(),
+        groups: Vec::new(),
+        placement: placement.to_owned(),
+        segments: Some(segments.to_owned()),
+        country: None,
+        platform: None,
+        vocabulary: ctx.caller.vocabulary,
+    };
+    Ok(time_series::named_segment_sums(ctx.tx, &query)?)
 }
 
 /// The complete response body stored in a job's file.

@@ -370,16 +370,18 @@ people(here, "from an uploaded picture to a card, a promoted post, an audience o
   here.server.cli("ads", "simulate", home.split("/").at(-1), "--hours", "168");
   await ada.open(`${home}/campaigns/${campaign}`);
   await ada.follow("Breakdown");
-  await ada.follow("Placement");
-  await look(ada, "figures-by-placement");
-  const [spent] = await row(ada, "On this network").locator("td").allInnerTexts();
+  await choose(ada, "Break down by", "placement");
+  await ada.press("Show report");
+  await look(ada, "report-by-placement");
+  const [, spent] = await row(ada, "On this network").locator("td").allInnerTexts();
   assert.match(spent, /^[1-9.,0]+ EUR$/);
   assert.notEqual(spent, "0.00 EUR");
   const [file] = await Promise.all([ada.page.waitForEvent("download"), ada.page.getByRole("link", { name: "Download as CSV" }).click()]);
   const text = await readFile(await file.path(), "utf8");
-  assert.match(text, /^Placement,Currency,Spend/);
+  assert.match(text, /^ID,Name,Placement,Currency,Spend/);
   assert.ok(text.includes(`On this network,EUR,${spent.split(" ")[0]}`), text);
-  await ada.follow("Platform");
+  await choose(ada, "Break down by", "platform");
+  await ada.press("Show report");
 
   here.server.cli("ads", "account", "recommend", home.split("/").at(-1));
   await ada.follow("Recommendations");

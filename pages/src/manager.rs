@@ -180,7 +180,6 @@ pub struct DataTable {
     pub actions: Vec<NavLink>,
     pub columns: Vec<TableColumn>,
     pub rows: Vec<TableRow>,
-    pub views: Vec<(&'static str, Vec<NavLink>)>,
     pub action_buttons: Vec<ActionButton>,
     pub search: Option<Box<QueryForm>>,
     pub selection: Option<Box<RowSelection>>,

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use ads::budget::format_amount;
 use ads::resources::line_items::LINE_ITEM;
-use ads_delivery::analytics::SegmentedSums;
 use ads_delivery::analytics::results::{EntityResults, StatsRow};
+use ads_delivery::analytics::{DayRange, LINE_ITEM_PLACEMENTS};
 use ads_engine::{AccountContext, AccountTimeZone, AdsRecord};
 use base::csv::csv_line;
 use base::time::DAY_MS;
@@ -13,7 +13,7 @@ use base::{Error, Time, UserId};
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 use store::Tx;
-use store::ledger::{self, AdEntity, Metric, MetricSums, Placement};
+use store::ledger::{self, AdEntity, Metric, MetricSums};
 
 use super::ads_accounts::{find_account, invalid_parameter};
 use super::ads_tree::find_campaigns;
@@ -21,8 +21,6 @@ use super::ads_tree::find_campaigns;
 const MAX_DAYS: usize = 90;
 const DEFAULT_DAYS: i64 = 7;
 const MAX_CAMPAIGNS: usize = 1000;
-/// The placements that line items can have.
-const PLACEMENTS: [Placement; 2] = [Placement::AllOn, Placement::Publishers];
 const COUNTS: [(&str, Metric); 6] = [
     ("impressions", Metric::Impressions),
     ("engagements", Metric::Engagements),
@@ -103,8 +101,7 @@ impl ReportBreakdown {
     }
 }
 
-/// The days of a report: the start of each, and of the day after.
-fn report_days(zone: &AccountTimeZone, now: Time, args: &AdsReportArgs) -> Result<Vec<(Time, Time)>, Error> {
+fn report_days(zone: AccountTimeZone, now: Time, args: &AdsReportArgs) -> Result<DayRange, Error> {
     let parse = |name: &'static str, date: &Option<String>| match date {
         None => Ok(None),
         Some(date) => {
@@ -120,20 +117,21 @@ fn report_days(zone: &AccountTimeZone, now: Time, args: &AdsReportArgs) -> Resul
     let default_first = zone.day_bounds(last).0.plus_ms(DAY_MS / 2 - (DEFAULT_DAYS - 1) * DAY_MS);
     let mut day = zone.day_bounds(parse("from", &args.from)?.unwrap_or(default_first));
     let end = zone.day_bounds(last).1;
-    let mut days = Vec::new();
+    let mut starts = Vec::new();
     while day.0 < end {
-        if days.len() == MAX_DAYS {
+        if starts.len() == MAX_DAYS {
             let message = format!("A report covers at most {MAX_DAYS} days: --from is too early");
             return Err(invalid_parameter("from", args.from.as_deref().unwrap_or_default(), &message));
         }
-        days.push(day);
+        starts.push(day.0);
         day = zone.day_bounds(day.1);
     }
-    if days.is_empty() {
+    if starts.is_empty() {
         let to = args.to.as_deref().unwrap_or_default();
         return Err(invalid_parameter("to", to, "The last day (--to) must not be before the first"));
     }
-    Ok(days)
+    starts.push(end);
+    Ok(DayRange::new(zone, starts))
 }
 
 /// Rows of a period with simulated events have the member `simulated`.
@@ -141,11 +139,9 @@ pub(super) fn build_report(tx: &mut Tx<'_>, args: &AdsReportArgs) -> Result<Valu
     let account = find_account(tx, &args.account)?;
     let id = account.id;
     let zone = AccountTimeZone::from_name(account.text("timezone"));
-    let days = report_days(&zone, tx.now(), args)?;
+    let days = report_days(zone, tx.now(), args)?;
     let mut rows = build_rows(tx, args, account, &days)?;
-    if let (Some((first, _)), Some((_, last))) = (days.first(), days.last())
-        && ledger::has_simulated_events(tx, id, (*first, *last))?
-    {
+    if ledger::has_simulated_events(tx, id, days.span())? {
         mark_simulated(&mut rows);
     }
     Ok(rows)
@@ -157,24 +153,15 @@ pub(super) fn mark_simulated(rows: &mut Value) {
     }
 }
 
-fn build_rows(
-    tx: &mut Tx<'_>,
-    args: &AdsReportArgs,
-    account: AdsRecord,
-    days: &[(Time, Time)],
-) -> Result<Value, Error> {
+fn build_rows(tx: &mut Tx<'_>, args: &AdsReportArgs, account: AdsRecord, days: &DayRange) -> Result<Value, Error> {
     if args.by == ReportRows::Day && args.breakdown.is_some() {
         return Err(invalid_parameter("breakdown", "", "Days have no --breakdown"));
     }
-    let zone = AccountTimeZone::from_name(account.text("timezone"));
     let mut ctx = AccountContext::new_for_operator(tx, UserId::new(0), account);
     let campaigns = find_campaigns(&mut ctx, &args.campaigns, MAX_CAMPAIGNS)?;
     if args.by == ReportRows::Day {
-        return report_by_day(&mut ctx, &zone, &campaigns, days);
+        return report_by_day(&mut ctx, &campaigns, days);
     }
-    let (Some((first, _)), Some((_, last))) = (days.first(), days.last()) else {
-        return Ok(Value::Array(Vec::new()));
-    };
     let mut rows = Vec::new();
     for campaign in &campaigns {
         let (entity, records) = match args.by {
@@ -184,7 +171,7 @@ fn build_rows(
             _ => (AdEntity::Campaign, vec![campaign.clone()]),
         };
         for record in &records {
-            for (segment, row) in load_segments(&mut ctx, (entity, record), (*first, *last), args.breakdown)? {
+            for (segment, row) in load_segments(&mut ctx, (entity, record), days, args.breakdown)? {
                 if !is_empty(&row) {
                     rows.push(entity_row(record, campaign, segment, &row));
                 }
@@ -202,94 +189,58 @@ fn is_empty(row: &StatsRow) -> bool {
 fn load_segments(
     ctx: &mut AccountContext<'_, '_>,
     (entity, record): (AdEntity, &AdsRecord),
-    span: (Time, Time),
+    days: &DayRange,
     breakdown: Option<ReportBreakdown>,
 ) -> Result<Vec<(Option<String>, StatsRow)>, Error> {
     let results = EntityResults::load(ctx, &[record])?.remove(&record.id).unwrap_or_default();
-    let sums = load_segment_sums(ctx, (entity, record.id), span, breakdown)?;
-    results.add_to(sums, |items| {
-        let mut all = Vec::new();
-        for item in items {
-            all.extend(load_segment_sums(ctx, (AdEntity::LineItem, *item), span, breakdown)?);
-        }
-        Ok(all)
-    })
+    let sums = load_segment_sums(ctx, entity, &[record.id], (days, breakdown))?;
+    results.add_to(sums, |items| load_segment_sums(ctx, AdEntity::LineItem, items, (days, breakdown)))
 }
 
+/// The sums of several entities together.
 fn load_segment_sums(
     ctx: &mut AccountContext<'_, '_>,
-    (entity, id): (AdEntity, i64),
-    span: (Time, Time),
-    breakdown: Option<ReportBreakdown>,
+    entity: AdEntity,
+    ids: &[i64],
+    (days, breakdown): (&DayRange, Option<ReportBreakdown>),
 ) -> Result<Vec<(Option<String>, MetricSums)>, Error> {
     let mut all: BTreeMap<Option<String>, MetricSums> = BTreeMap::new();
-    for placement in PLACEMENTS {
-        if let Some(segments) = breakdown.and_then(ReportBreakdown::segments) {
-            let query = SegmentedSums { entity, id, span, segments, placement: placement.name() };
-            for (name, sums) in query.load(ctx)? {
+    if let Some(segments) = breakdown.and_then(ReportBreakdown::segments) {
+        for id in ids {
+            for (name, sums) in days.load_segments(ctx, (entity, *id), segments)? {
                 all.entry(Some(name)).or_default().merge(&sums);
             }
-            continue;
         }
-        let segment = breakdown.map(|_| placement.name().to_owned());
-        for (_, _, sums) in ledger::hourly_sums(ctx.tx, entity, &[id], span, placement)? {
-            all.entry(segment.clone()).or_default().merge(&sums);
-        }
+        return Ok(all.into_iter().collect());
+    }
+    for placement in LINE_ITEM_PLACEMENTS {
+        let total = all.entry(breakdown.map(|_| placement.name().to_owned())).or_default();
+        let by_entity = days.load_sums(ctx.tx, entity, ids, &[*placement])?;
+        by_entity.values().flatten().for_each(|sums| total.merge(sums));
     }
     Ok(all.into_iter().collect())
 }
 
 /// One row for each day and currency, also for days without events.
-fn report_by_day(
-    ctx: &mut AccountContext<'_, '_>,
-    zone: &AccountTimeZone,
-    campaigns: &[AdsRecord],
-    days: &[(Time, Time)],
-) -> Result<Value, Error> {
+fn report_by_day(ctx: &mut AccountContext<'_, '_>, campaigns: &[AdsRecord], days: &DayRange) -> Result<Value, Error> {
     let mut totals: BTreeMap<&str, Vec<StatsRow>> = BTreeMap::new();
-    let records: Vec<&AdsRecord> = campaigns.iter().collect();
-    let results = EntityResults::load(ctx, &records)?;
+    let by_campaign = days.load_rows(ctx, AdEntity::Campaign, &campaigns.iter().collect::<Vec<_>>())?;
     for campaign in campaigns {
-        let rows = results.get(&campaign.id).cloned().unwrap_or_default();
-        let sums = load_day_sums(ctx, AdEntity::Campaign, &[campaign.id], days)?;
-        let rows = rows.add_to(sums, |items| load_day_sums(ctx, AdEntity::LineItem, items, days))?;
-        let total = totals.entry(campaign.text("currency")).or_insert_with(|| vec![StatsRow::default(); days.len()]);
-        for (day, (_, row)) in total.iter_mut().zip(&rows) {
+        let none = || vec![StatsRow::default(); days.day_count()];
+        let total = totals.entry(campaign.text("currency")).or_insert_with(none);
+        for (day, row) in total.iter_mut().zip(by_campaign.get(&campaign.id).into_iter().flatten()) {
             day.merge(row);
         }
     }
     let mut rows = Vec::new();
     for (currency, total) in totals {
-        for ((start, _), row) in days.iter().zip(total) {
-            let local = start.plus_ms(zone.utc_offset_ms(*start)).to_date_string();
+        for (date, row) in days.iso_dates().zip(total) {
             let mut cells = metric_cells(&row, currency);
-            cells.insert("day".to_owned(), local.into());
+            cells.insert("day".to_owned(), date.into());
             rows.push(Value::Object(cells));
         }
     }
     Ok(rows.into())
-}
-
-/// The sums of each day, by its place.
-fn load_day_sums(
-    ctx: &mut AccountContext<'_, '_>,
-    entity: AdEntity,
-    ids: &[i64],
-    days: &[(Time, Time)],
-) -> Result<Vec<(usize, MetricSums)>, Error> {
-    let mut all: Vec<(usize, MetricSums)> = (0..days.len()).map(|day| (day, MetricSums::default())).collect();
-    let (Some((first, _)), Some((_, last))) = (days.first(), days.last()) else {
-        return Ok(all);
-    };
-    for placement in PLACEMENTS {
-        for (_, hour, sums) in ledger::hourly_sums(ctx.tx, entity, ids, (*first, *last), placement)? {
-            let day = days.partition_point(|(start, _)| start.ms() <= hour).saturating_sub(1);
-            if let Some((_, total)) = all.get_mut(day) {
-                total.merge(&sums);
-            }
-        }
-    }
-    Ok(all)
 }
 
 fn entity_row(record: &AdsRecord, campaign: &AdsRecord, segment: Option<String>, row: &StatsRow) -> Value {

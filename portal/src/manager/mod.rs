@@ -5,7 +5,6 @@ mod account_users;
 mod audience_forms;
 mod audience_members;
 mod audiences;
-mod breakdown;
 mod campaigns;
 mod cards;
 mod choices;
@@ -25,6 +24,7 @@ mod line_items;
 mod media;
 mod posts;
 mod recommendations;
+mod report_columns;
 mod reports;
 mod request;
 mod route;
@@ -103,7 +103,10 @@ pub(crate) fn show_page(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = MemberVisit::from_call(&call).await?;
         let route = parse_route(&call, &visit);
-        if route.path.action == CSV_FILE || route.path.id == CSV_FILE {
+        if let Some(path) = route.report_path() {
+            return Ok(redirect_to(&path));
+        }
+        if route.path.id == CSV_FILE {
             let found = call.read(move |tx| route.load_csv(tx)).await;
             return Ok(csv_reply(found_or_page(&call, &visit, found)?));
         }

@@ -1,13 +1,13 @@
 //! Reports: metrics of an account's campaigns, line items or promoted posts, by day or segment, compared with the
 //! time before, as a table and as CSV.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use ads::budget::format_amount;
 use ads::resources::campaigns::CAMPAIGN;
 use ads::resources::line_items::LINE_ITEM;
 use ads::resources::promoted_posts::PROMOTED_POST;
 use ads_delivery::analytics::results::{EntityResults, StatsRow};
+use ads_delivery::analytics::{DayRange, LINE_ITEM_PLACEMENTS};
 use ads_engine::{AdsRecord, RecordView, RequiredRole, Resource};
 use base::csv::csv_line;
 use base::{Error, Time};
@@ -17,12 +17,12 @@ use pages::manager::{
 };
 use serde_json::json;
 use store::Tx;
-use store::ledger::{AdEntity, Metric, MetricSums};
+use store::ledger::{AdEntity, MetricSums, Placement};
 
-use super::breakdown::load_segments;
-use super::labels::{format_integer, format_money, record_name};
+use super::labels::{record_name, word_label};
+use super::report_columns::{COLUMNS, ReportColumn};
 use super::request::ManagerAccount;
-use super::stats::{self, DayRange, PLACEMENTS};
+use super::stats;
 use super::tables::{number_column, text_column};
 
 const MAX_DAYS: i64 = 90;
@@ -30,48 +30,10 @@ const MAX_DAYS: i64 = 90;
 const MAX_SEGMENTED_DAYS: i64 = 45;
 const MAX_ENTITIES: usize = 100;
 const MAX_SEGMENTED_ENTITIES: usize = 20;
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Column {
-    Count(Metric),
-    Money(Metric),
-    /// A part of another metric, in percent.
-    Percent(Metric, Metric),
-    /// Spend for each of a metric, times a factor.
-    Cost(Metric, i64),
-    /// What the goals of the line items count.
-    Results,
-    CostPerResult,
-}
-
-/// The name in the query, the label, the value, and whether it is shown unless columns are chosen.
-type ReportColumn = (&'static str, &'static str, Column, bool);
-
-const COLUMNS: &[ReportColumn] = &[
-    ("spend", "Spend", Column::Money(Metric::Charge), true),
-    ("impressions", "Impressions", Column::Count(Metric::Impressions), true),
-    ("results", "Results", Column::Results, true),
-    ("cost-per-result", "Cost per result", Column::CostPerResult, true),
-    ("cpm", "Cost per 1,000 impressions", Column::Cost(Metric::Impressions, 1000), false),
-    ("engagements", "Engagements", Column::Count(Metric::Engagements), false),
-    ("engagement-rate", "Engagement rate", Column::Percent(Metric::Engagements, Metric::Impressions), false),
-    ("clicks", "Clicks", Column::Count(Metric::Clicks), true),
-    ("click-rate", "Click rate", Column::Percent(Metric::Clicks, Metric::Impressions), true),
-    ("cpc", "Cost per click", Column::Cost(Metric::Clicks, 1), false),
-    ("link-clicks", "Link clicks", Column::Count(Metric::UrlClicks), false),
-    ("app-clicks", "App clicks", Column::Count(Metric::AppClicks), false),
-    ("card-engagements", "Card engagements", Column::Count(Metric::CardEngagements), false),
-    ("likes", "Likes", Column::Count(Metric::Likes), false),
-    ("replies", "Replies", Column::Count(Metric::Replies), false),
-    ("reposts", "Reposts", Column::Count(Metric::Reposts), false),
-    ("follows", "Follows", Column::Count(Metric::Follows), false),
-    ("poll-votes", "Poll votes", Column::Count(Metric::PollVotes), false),
-    ("conversions", "Conversions", Column::Count(Metric::Conversions), false),
-    ("cost-per-conversion", "Cost per conversion", Column::Cost(Metric::Conversions, 1), false),
-    ("video-views", "Video views", Column::Count(Metric::VideoViews), false),
-    ("video-completions", "Video completions", Column::Count(Metric::Video100), false),
-    ("cost-per-view", "Cost per video view", Column::Cost(Metric::VideoViews, 1), false),
-];
+/// The name of the id in the query, if a report is about one entity.
+const ONLY: &str = "only";
+const ALL_PLACEMENTS: [Placement; 4] =
+    [Placement::AllOn, Placement::Publishers, Placement::Spotlight, Placement::Trend];
 
 /// The name in the query and the label; the segmentation type of the API where it is one.
 type Breakdown = (&'static str, &'static str, &'static str);
@@ -80,6 +42,7 @@ static NO_BREAKDOWN: Breakdown = ("", "None", "");
 static BREAKDOWNS: &[Breakdown] = &[
     NO_BREAKDOWN,
     ("day", "Day", ""),
+    ("placement", "Placement", ""),
     ("platform", "Platform", "PLATFORMS"),
     ("age", "Age", "AGE"),
     ("gender", "Gender", "GENDER"),
@@ -127,7 +90,7 @@ impl ReportQuery {
             (Some(from), to) => Some(days_between(ctx, from, to.unwrap_or(&today))),
         };
         let (last, days, date_error) = match asked {
-            None => (ctx.request.now, 7, None),
+            None => (ctx.request.now, ctx.request.days, None),
             Some(None) => (ctx.request.now, 7, Some("Enter two dates, the earlier one first.")),
             Some(Some((last, days))) if days > max_days => {
                 let message = match max_days {
@@ -138,9 +101,9 @@ impl ReportQuery {
             }
             Some(Some((last, days))) => (last, days, None),
         };
-        let range = DayRange::ending_at(ctx, last, days);
+        let range = DayRange::ending_at(&ctx.zone, last, days);
         let compares = query.get("compare") == Some("previous");
-        let previous = compares.then(|| DayRange::ending_at(ctx, range.span().0.plus_ms(-1), days));
+        let previous = compares.then(|| DayRange::ending_at(&ctx.zone, range.span().0.plus_ms(-1), days));
         Self { level: level.unwrap_or(&CAMPAIGNS), breakdown, columns, range, previous, date_error }
     }
 }
@@ -179,17 +142,22 @@ impl Report {
         let is_segmented = !query.breakdown.2.is_empty();
         let max = if is_segmented { MAX_SEGMENTED_ENTITIES } else { MAX_ENTITIES };
         let (_, _, _, resource) = query.level;
-        let found = ctx.list(tx, resource, json!({ "count": max }))?;
-        let names = entity_names(tx, &found.rows)?;
-        let records: Vec<&AdsRecord> = found.rows.iter().map(|row| &row.record).collect();
+        let (found, is_cut) = if let Some(id) = ctx.request.query.get(ONLY) {
+            (vec![ctx.get(tx, resource, id)?], false)
+        } else {
+            let page = ctx.list(tx, resource, json!({ "count": max }))?;
+            (page.rows, page.next.is_some())
+        };
+        let names = entity_names(tx, &found)?;
+        let records: Vec<&AdsRecord> = found.iter().map(|row| &row.record).collect();
         let mut parts = load_parts(tx, ctx, &query, &query.range, &records)?;
         let mut previous = match &query.previous {
             Some(range) => Some(load_parts(tx, ctx, &query, range, &records)?),
             None => None,
         };
         let mut rows = Vec::new();
-        let currencies = currencies(tx, ctx, &found.rows)?;
-        for ((record, name), currency) in found.rows.iter().zip(names).zip(currencies) {
+        let currencies = currencies(tx, ctx, &found)?;
+        for ((record, name), currency) in found.iter().zip(names).zip(currencies) {
             let own = parts.remove(&record.record.id).unwrap_or_default();
             let mut before = previous.as_mut().and_then(|all| all.remove(&record.record.id)).unwrap_or_default();
             for (place, (part, stats)) in own.into_iter().enumerate() {
@@ -218,7 +186,7 @@ impl Report {
         for range in std::iter::once(&query.range).chain(&query.previous) {
             is_simulated |= stats::are_simulated(tx, ctx, range.span())?;
         }
-        Ok(Self { query, rows, is_cut: found.next.is_some(), is_simulated })
+        Ok(Self { query, rows, is_cut, is_simulated })
     }
 
     pub(super) fn into_page(self, ctx: &ManagerAccount) -> AdsManagerPage {
@@ -314,6 +282,7 @@ impl Report {
                     ..FormInput::default()
                 },
             ],
+            hidden: ctx.request.query.get(ONLY).map(|id| (ONLY, id.to_owned())).into_iter().collect(),
             submit: "Show report",
             reset: Some(NavLink::new("Reset", ctx.page_path("/reports"))),
             ..QueryForm::default()
@@ -413,12 +382,25 @@ fn load_sums(
 ) -> Result<HashMap<i64, Vec<(String, MetricSums)>>, Error> {
     let mut all = HashMap::new();
     if !query.breakdown.2.is_empty() {
+        let mut account = ctx.open_context(tx, RequiredRole::StatsReader, false)?;
         for id in ids {
-            all.insert(*id, load_segments(tx, ctx, (entity, *id), (query.breakdown.2, range.span()))?);
+            let sums = range.load_segments(&mut account, (entity, *id), query.breakdown.2)?;
+            let sums: BTreeMap<String, MetricSums> =
+                sums.into_iter().map(|(name, sums)| (segment_label(name), sums)).collect();
+            all.insert(*id, sums.into_iter().collect());
         }
         return Ok(all);
     }
-    for (id, days) in range.load_sums(tx, entity, ids, PLACEMENTS)? {
+    if query.breakdown.0 == "placement" {
+        for placement in ALL_PLACEMENTS {
+            for (id, days) in range.load_sums(tx, entity, ids, &[placement])? {
+                let parts: &mut Vec<_> = all.entry(id).or_default();
+                parts.push((placement_label(placement), stats::sum_all(&days)));
+            }
+        }
+        return Ok(all);
+    }
+    for (id, days) in range.load_sums(tx, entity, ids, LINE_ITEM_PLACEMENTS)? {
         let parts = match query.breakdown.0 {
             "day" => range.iso_dates().zip(days).collect(),
             _ => vec![(String::new(), stats::sum_all(&days))],
@@ -428,85 +410,16 @@ fn load_sums(
     Ok(all)
 }
 
-impl Column {
-    /// A count, micros, or thousandths of a percent; `None` for a division by zero, or if nothing records it.
-    fn value(self, row: &StatsRow) -> Option<i64> {
-        let sums = &row.sums;
-        match self {
-            Self::Count(metric) | Self::Money(metric) => Some(sums.get(metric)),
-            Self::Percent(part, whole) => sums.get(part).saturating_mul(100_000).checked_div(sums.get(whole)),
-            Self::Cost(metric, factor) => sums.get(Metric::Charge).saturating_mul(factor).checked_div(sums.get(metric)),
-            Self::Results => row.results,
-            Self::CostPerResult => row.cost_per_result(),
-        }
-    }
-
-    fn label(self, row: &StatsRow, currency: &str) -> String {
-        let Some(value) = self.value(row) else {
-            return "–".to_owned();
-        };
-        match self {
-            Self::Count(_) | Self::Results => format_integer(value),
-            Self::Money(_) | Self::Cost(..) | Self::CostPerResult => format_money(value, currency),
-            Self::Percent(..) => format!("{} %", format_thousandths(value)),
-        }
-    }
-
-    /// The value before, and the change in percent.
-    fn change_label(self, row: &StatsRow, previous: &StatsRow, currency: &str) -> String {
-        let before = self.label(previous, currency);
-        let change = self.value(row).zip(self.value(previous)).filter(|(_, before)| *before != 0);
-        match change {
-            Some((now, earlier)) => {
-                let percent = i128::from(now - earlier) * 100 / i128::from(earlier);
-                format!("{before} ({percent:+} %)")
-            }
-            None => before,
-        }
-    }
-
-    /// For other programs: without separators or units.
-    fn plain(self, row: &StatsRow) -> String {
-        let Some(value) = self.value(row) else {
-            return String::new();
-        };
-        match self {
-            Self::Count(_) | Self::Results => value.to_string(),
-            Self::Money(_) | Self::Cost(..) | Self::CostPerResult => format_amount(value),
-            Self::Percent(..) => format_thousandths(value),
-        }
+fn segment_label(name: String) -> String {
+    match name.strip_prefix("AGE_") {
+        Some(age) => word_label(age).to_lowercase(),
+        None => name,
     }
 }
 
-/// Rounded down to two decimal places.
-fn format_thousandths(value: i64) -> String {
-    format!("{}.{:02}", value / 1000, value % 1000 / 10)
-}
-
-#[cfg(test)]
-mod tests {
-    use ads_delivery::analytics::results::StatsRow;
-    use store::ledger::{AdEventKind, Metric};
-
-    use super::Column;
-
-    #[test]
-    fn a_value_is_compared_with_the_one_before() {
-        let mut now = StatsRow { results: Some(15), ..StatsRow::default() };
-        now.sums.count_events(AdEventKind::Impression, 1000, 0, 0);
-        now.sums.count_events(AdEventKind::Click, 15, 15, 3_000_000);
-        let mut before = StatsRow { results: None, ..StatsRow::default() };
-        before.sums.count_events(AdEventKind::Impression, 800, 0, 0);
-        assert_eq!(Column::CostPerResult.label(&now, "EUR"), "0.20 EUR");
-        assert_eq!(Column::Results.change_label(&now, &before, "EUR"), "–");
-        let rate = Column::Percent(Metric::Clicks, Metric::Impressions);
-        assert_eq!(rate.label(&now, "EUR"), "1.50 %");
-        assert_eq!(rate.change_label(&now, &before, "EUR"), "0.00 %");
-        let impressions = Column::Count(Metric::Impressions);
-        assert_eq!(impressions.change_label(&now, &before, "EUR"), "800 (+25 %)");
-        assert_eq!(impressions.change_label(&before, &now, "EUR"), "1,000 (-20 %)");
-        assert_eq!(Column::Cost(Metric::Clicks, 1).label(&now, "EUR"), "0.20 EUR");
-        assert_eq!(Column::Cost(Metric::Clicks, 1).label(&before, "EUR"), "–");
-        assert_eq!(Column::Cost(Metric::Impressions, 1000).plain(&now), "3.00");
+fn placement_label(placement: Placement) -> String {
+    match placement {
+        Placement::AllOn => "On this network".to_owned(),
+        other => word_label(other.name()),
     }
 }

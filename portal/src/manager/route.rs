@@ -5,15 +5,13 @@ use base::refusal::{AdsProblem, ProblemLocation};
 use pages::manager::{AdsManagerPage, NavLink};
 use store::Tx;
 
-use super::breakdown::StatsBreakdown;
 use super::forms::{FormDefinition, FormOutcome, SubmittedFields, action_not_allowed};
 use super::reports::Report;
 use super::request::{ManagerAccount, ManagerRequest};
 use super::sections::Section;
-use super::stats::DayRange;
 use super::{
-    account, audiences, campaigns, cards, conversions, drafts, form_routes, line_items, media, posts, recommendations,
-    stats,
+    CSV_FILE, account, audiences, campaigns, cards, conversions, drafts, form_routes, line_items, media, posts,
+    recommendations, stats,
 };
 
 #[derive(Clone, Default)]
@@ -40,22 +38,12 @@ impl ManagerRoute {
             return Ok(Some(ctx.wrap_page(&self.path.section, plan.into_page())));
         }
         let place = &self.path;
-        if place.action == "figures" {
-            let found = StatsBreakdown::load(tx, &ctx, &place.section, &place.id)?;
-            let Some(found) = found else {
-                return Ok(None);
-            };
-            let notice = stats::simulation_notice(found.is_simulated);
-            let mut page = ctx.wrap_page(&place.section, found.into_page(&ctx));
-            page.frame.notices.extend(notice);
-            return Ok(Some(page));
-        }
         if !place.action.is_empty() {
             return Ok(None);
         }
         let mut is_simulated = false;
         if matches!(place.section.as_str(), "" | "campaigns" | "line-items") {
-            is_simulated = stats::are_simulated(tx, &ctx, DayRange::selected(&ctx).span())?;
+            is_simulated = stats::are_simulated(tx, &ctx, stats::selected_range(&ctx).span())?;
         }
         let page = match (place.section.as_str(), place.id.as_str(), Section::find(&place.section)) {
             ("" | "campaigns", "", _) => campaigns::list(tx, &ctx)?,
@@ -89,11 +77,25 @@ impl ManagerRoute {
         let Some(ctx) = ManagerAccount::open(tx, &self.request, &self.path.account)? else {
             return Ok(None);
         };
-        if self.path.section == "reports" {
-            return Ok(Some(Report::load(tx, &ctx)?.to_csv()));
+        if self.path.section != "reports" {
+            return Ok(None);
         }
-        let found = StatsBreakdown::load(tx, &ctx, &self.path.section, &self.path.id)?;
-        Ok(found.map(|found| found.to_csv()))
+        Ok(Some(Report::load(tx, &ctx)?.to_csv()))
+    }
+
+    /// Where the statistics of a campaign or line item are, which had pages of their own in earlier versions.
+    pub(super) fn report_path(&self) -> Option<String> {
+        let ManagerPath { account, section, id, action } = &self.path;
+        let file = match action.as_str() {
+            "figures" => "",
+            CSV_FILE => "/figures.csv",
+            _ => return None,
+        };
+        let by = self.request.query.get("by").unwrap_or("day");
+        let [account, id, by] = [account, id, by].map(|part| base::percent::encode(part));
+        let is_reported = matches!(section.as_str(), "campaigns" | "line-items");
+        let query = format!("level={section}&only={id}&by={by}&days={}", self.request.days);
+        is_reported.then(|| format!("/ads/{account}/reports{file}?{query}"))
     }
 
     fn open_form(&self, tx: &mut Tx<'_>) -> Result<Option<(ManagerAccount, FormDefinition)>, Error> {

@@ -1,7 +1,8 @@
 //! Statistics in tables and charts, with the same numbers as the Ads API.
 
-use ads_delivery::analytics::results::{EntityResults, StatsRow};
-use ads_engine::{AccountTimeZone, AdsRecord, RecordView, RequiredRole, ResourceVerb};
+use ads_delivery::analytics::results::StatsRow;
+use ads_delivery::analytics::{DayRange, LINE_ITEM_PLACEMENTS};
+use ads_engine::{AdsRecord, RecordView, RequiredRole, ResourceVerb};
 use std::collections::HashMap;
 
 use ads::resources::campaigns::CAMPAIGN;
@@ -11,7 +12,7 @@ use pages::Notice;
 use pages::manager::{DailyBar, DailyCharts, DailySeries, NavLink, PageBlock, TableCell, TableColumn};
 use serde_json::Value;
 use store::Tx;
-use store::ledger::{self, AdEntity, Metric, MetricSums, Placement};
+use store::ledger::{self, AdEntity, Metric, MetricSums};
 
 use super::labels::{format_integer, format_money, shorten_integer, shorten_money};
 use super::request::ManagerAccount;
@@ -19,8 +20,6 @@ use super::tables::{number_column, text_column};
 
 pub(super) const STATS_PATH: &str = "/12/stats/accounts/{}";
 const MAX_ENTITIES: usize = 100;
-/// The placements that line items can have.
-pub(super) const PLACEMENTS: &[Placement] = &[Placement::AllOn, Placement::Publishers];
 const PERIODS: [i64; 3] = [7, 14, 28];
 
 /// 7, 14 or 28.
@@ -35,92 +34,19 @@ pub(super) fn period_links(selected: i64, path: impl Fn(i64) -> String) -> Vec<N
     PERIODS.map(link).into()
 }
 
-/// Days in the account's time zone.
-pub(super) struct DayRange {
-    /// The start of each day, and the end of the last.
-    starts: Vec<Time>,
-    zone: AccountTimeZone,
+/// Days that end today.
+pub(super) fn selected_range(ctx: &ManagerAccount) -> DayRange {
+    DayRange::ending_at(&ctx.zone, ctx.request.now, ctx.request.days)
 }
 
-impl DayRange {
-    /// Days that end today.
-    pub(super) fn selected(ctx: &ManagerAccount) -> Self {
-        Self::ending_at(ctx, ctx.request.now, ctx.request.days)
-    }
-
-    /// Days of which the last contains the moment.
-    pub(super) fn ending_at(ctx: &ManagerAccount, moment: Time, count: i64) -> Self {
-        let (today, end) = ctx.zone.day_bounds(moment);
-        let previous = |day: &Time| Some(ctx.zone.day_bounds(day.plus_ms(-1)).0);
-        let days = usize::try_from(count).unwrap_or(1);
-        let mut starts: Vec<Time> = std::iter::successors(Some(today), previous).take(days).collect();
-        starts.reverse();
-        starts.push(end);
-        Self { starts, zone: ctx.zone.clone() }
-    }
-
-    pub(super) fn span(&self) -> (Time, Time) {
-        let bound = |at: Option<&Time>| at.copied().unwrap_or(Time::from_ms(0));
-        (bound(self.starts.first()), bound(self.starts.last()))
-    }
-
-    fn days(&self) -> impl Iterator<Item = Time> {
-        self.starts.iter().copied().take(self.starts.len().saturating_sub(1))
-    }
-
-    /// For example `Mon 23 Nov`.
-    fn day_labels(&self) -> impl Iterator<Item = String> {
-        self.days().map(|day| self.zone.format_day(day))
-    }
-
-    pub(super) fn iso_dates(&self) -> impl Iterator<Item = String> {
-        self.days().map(|day| self.zone.format_local(day).chars().take(10).collect())
-    }
-
-    /// The statistics of each day by record.
-    fn load_rows(
-        &self,
-        tx: &mut Tx<'_>,
-        ctx: &ManagerAccount,
-        entity: AdEntity,
-        records: &[&AdsRecord],
-    ) -> Result<HashMap<i64, Vec<StatsRow>>, Error> {
-        let ids: Vec<i64> = records.iter().map(|record| record.id).collect();
-        let mut sums = self.load_sums(tx, entity, &ids, PLACEMENTS)?;
-        let results = EntityResults::load(&mut ctx.open_context(tx, RequiredRole::StatsReader, false)?, records)?;
-        let mut all = HashMap::new();
-        for (id, results) in results {
-            let days: Vec<(usize, MetricSums)> = sums.remove(&id).unwrap_or_default().into_iter().enumerate().collect();
-            let rows = results.add_to(days, |items| {
-                let by_item = self.load_sums(tx, AdEntity::LineItem, items, PLACEMENTS)?;
-                Ok(by_item.into_values().flat_map(|days| days.into_iter().enumerate()).collect())
-            })?;
-            all.insert(id, rows.into_iter().map(|(_, row)| row).collect());
-        }
-        Ok(all)
-    }
-
-    /// The sums of each day by entity.
-    pub(super) fn load_sums(
-        &self,
-        tx: &mut Tx<'_>,
-        entity: AdEntity,
-        ids: &[i64],
-        placements: &[Placement],
-    ) -> Result<HashMap<i64, Vec<MetricSums>>, Error> {
-        let none = vec![MetricSums::default(); self.days().count()];
-        let mut days: HashMap<i64, Vec<MetricSums>> = ids.iter().map(|id| (*id, none.clone())).collect();
-        for placement in placements {
-            for (id, hour, sums) in ledger::hourly_sums(tx, entity, ids, self.span(), *placement)? {
-                let day = self.starts.partition_point(|start| start.ms() <= hour);
-                let total = days.get_mut(&id).and_then(|days| days.get_mut(day.checked_sub(1)?));
-                if let Some(total) = total {
-                    total.merge(&sums);
-                }
-            }
-        }
-        Ok(days)
-    }
+fn load_rows(
+    tx: &mut Tx<'_>,
+    ctx: &ManagerAccount,
+    entity: AdEntity,
+    records: &[&AdsRecord],
+) -> Result<HashMap<i64, Vec<StatsRow>>, Error> {
+    let mut account = ctx.open_context(tx, RequiredRole::StatsReader, false)?;
+    selected_range(ctx).load_rows(&mut account, entity, records)
 }
 
 pub(super) fn sum_all<'s>(all: impl IntoIterator<Item = &'s MetricSums>) -> MetricSums {
@@ -181,7 +107,7 @@ impl EntityStats {
         rows: &[RecordView],
     ) -> Result<Self, Error> {
         let records: Vec<&AdsRecord> = rows.iter().take(MAX_ENTITIES).map(|row| &row.record).collect();
-        let load = || DayRange::selected(ctx).load_rows(tx, ctx, entity, &records);
+        let load = || load_rows(tx, ctx, entity, &records);
         Ok(Self { days: ctx.request.days, by_entity: are_available(ctx).then(load).transpose()? })
     }
 
@@ -212,11 +138,11 @@ impl EntityStats {
     }
 }
 
-pub(super) fn format_results(row: &StatsRow) -> String {
+fn format_results(row: &StatsRow) -> String {
     row.results.map_or_else(|| "–".to_owned(), format_integer)
 }
 
-pub(super) fn cost_per_result(row: &StatsRow, currency: &str) -> String {
+fn cost_per_result(row: &StatsRow, currency: &str) -> String {
     row.cost_per_result().map_or_else(|| "–".to_owned(), |each| format_money(each, currency))
 }
 
@@ -231,9 +157,9 @@ pub(super) fn account_charts(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<Op
     };
     let same = pays.rows.iter().filter(|one| one.text("currency") == currency);
     let ids: Vec<i64> = same.map(|one| one.record.id).collect();
-    let days = DayRange::selected(ctx);
-    let by_entity = days.load_sums(tx, AdEntity::Funding, &ids, PLACEMENTS)?;
-    let total = (0..days.days().count()).map(|day| {
+    let days = selected_range(ctx);
+    let by_entity = days.load_sums(tx, AdEntity::Funding, &ids, LINE_ITEM_PLACEMENTS)?;
+    let total = (0..days.day_count()).map(|day| {
         let all = by_entity.values().filter_map(|days: &Vec<MetricSums>| days.get(day));
         StatsRow { sums: sum_all(all), results: None }
     });
@@ -252,8 +178,8 @@ pub(super) fn entity_charts(
     if !are_available(ctx) {
         return Ok(None);
     }
-    let days = DayRange::selected(ctx);
-    let rows = days.load_rows(tx, ctx, entity, &[&one.record])?.remove(&one.record.id).unwrap_or_default();
+    let days = selected_range(ctx);
+    let rows = load_rows(tx, ctx, entity, &[&one.record])?.remove(&one.record.id).unwrap_or_default();
     let cost: (&str, CostOfRow) = ("Cost per result", StatsRow::cost_per_result);
     Ok(Some(chart_block(ctx, &days, &rows, cost, (one.text("currency"), here))))
 }
@@ -295,7 +221,9 @@ fn chart_block(
     let charge = |row: &StatsRow| row.sums.get(Metric::Charge);
     let money = |micros: i64| (micros, format_money(micros, currency), shorten_money(micros));
     let impressions = |row: &StatsRow| row.sums.get(Metric::Impressions);
-    let more = NavLink::new("Breakdown", ctx.page_path(&format!("{here}/figures?days={count}")));
+    let (level, id) = here.trim_start_matches('/').split_once('/').unwrap_or_default();
+    let report = format!("/reports?level={level}&only={id}&by=day&days={count}");
+    let more = NavLink::new("Breakdown", ctx.page_path(&report));
     PageBlock::Charts(DailyCharts {
         title: format!("Last {count} days"),
         actions: Some(more).filter(|_| !here.is_empty()).into_iter().collect(),

@@ -313,7 +313,8 @@ fn page_counts_results_by_the_goal_of_the_line_item() {
         assert!(text.contains(&format!(">{clicks}<")), "{page}: {clicks} in {text}");
         assert!(text.contains(&cost), "{page}: {cost} in {text}");
     }
-    let file = manager.browser.get(format!("{}/line-items/{item}/figures.csv?by=platform", manager.home)).text();
+    let path = format!("{}/reports/figures.csv?level=line-items&only={item}&by=platform", manager.home);
+    let file = manager.browser.get(path).text();
     let mut lines = file.lines();
     let heads: Vec<&str> = lines.next().unwrap().split(',').collect();
     let place = heads.iter().position(|head| *head == "Results").unwrap();

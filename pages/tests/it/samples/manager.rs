@@ -77,10 +77,6 @@ fn data_table(text: &str, rows: usize) -> DataTable {
         actions: vec![NavLink::new(text, "/ads")],
         columns: vec![TableColumn { name: "Name", is_numeric: false }, TableColumn { name: "Spend", is_numeric: true }],
         rows: vec![row; rows],
-        views: vec![(
-            "Span",
-            vec![NavLink::new(text, "/ads?days=7"), NavLink { current: true, ..NavLink::new(text, "/ads?days=14") }],
-        )],
         action_buttons: vec![act(vec![("id", text.to_owned())])],
         search: Some(Box::new(query_form(text, true))),
         selection: Some(Box::new(RowSelection {
@@ -182,8 +178,11 @@ fn page_blocks(text: &str, picture: &str) -> Vec<PageBlock> {
         }]),
         PageBlock::Charts(DailyCharts {
             title: text.to_owned(),
-            spans: vec![NavLink::new(text, "/ads?days=7")],
-            actions: vec![NavLink::new(text, "/ads/18ce53un18h/campaigns/9k1/figures")],
+            spans: vec![
+                NavLink::new(text, "/ads?days=7"),
+                NavLink { current: true, ..NavLink::new(text, "/ads?days=14") },
+            ],
+            actions: vec![NavLink::new(text, "/ads/18ce53un18h/reports?level=campaigns&only=9k1&by=day&days=7")],
             series: vec![daily_series(text), daily_series(text)],
         }),
         PageBlock::Table(data_table(text, 2)),
