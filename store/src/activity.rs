@@ -7,16 +7,15 @@ use crate::db::{insert_new, select, stored_enum, table, update};
 use crate::edges::{directional_query, edge_page_query, query_page};
 use crate::posts::PageRange;
 
-/// The direction of an event as seen by the user it is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ActivityDirection {
-    /// Others act on the user.
-    Inbound,
-    /// The user acts.
-    Outbound,
+stored_enum! {
+    /// The direction of an event as seen by the user it is about.
+    pub enum ActivityDirection {
+        /// Others act on the user.
+        Inbound = 1,
+        /// The user acts.
+        Outbound = 2,
+    }
 }
-
-stored_enum!(ActivityDirection "activity direction" { Inbound = 1, Outbound = 2 });
 
 table! {
     #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,14 +6,13 @@ use crate::Tx;
 use crate::credential_versions::CredentialKey;
 use crate::db::{insert, row, select, stored_enum, table, update};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AppStatus {
-    Active,
-    Suspended,
-    Deleted,
+stored_enum! {
+    pub enum AppStatus {
+        Active = 0,
+        Suspended = 1,
+        Deleted = 2,
+    }
 }
-
-stored_enum!(AppStatus "app state" { Active = 0, Suspended = 1, Deleted = 2 });
 
 table! {
     #[derive(Clone, Debug)]

@@ -5,14 +5,13 @@ use base::{AppId, Fault, Id, Time};
 use crate::Tx;
 use crate::db::{insert, select, stored_enum, table};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ComplianceJobState {
-    Created,
-    InProgress,
-    Complete,
+stored_enum! {
+    pub enum ComplianceJobState {
+        Created = 0,
+        InProgress = 1,
+        Complete = 2,
+    }
 }
-
-stored_enum!(ComplianceJobState "compliance job state" { Created = 0, InProgress = 1, Complete = 2 });
 
 table! {
     #[derive(Clone, Debug, PartialEq, Eq)]

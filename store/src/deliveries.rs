@@ -39,17 +39,15 @@ pub struct NewDelivery<'a> {
     pub body: &'a str,
 }
 
-base::named_enum! {
+stored_enum! {
     /// The names are those of the API.
     pub enum DeliveryState {
-        Waiting = "waiting",
-        Delivered = "delivered",
+        Waiting = 0 "waiting",
+        Delivered = 1 "delivered",
         /// No further attempts are made.
-        GivenUp = "given-up",
+        GivenUp = 2 "given-up",
     }
 }
-
-stored_enum!(DeliveryState "delivery state" { Waiting = 0, Delivered = 1, GivenUp = 2 });
 
 row! {
     #[derive(Clone, Debug)]

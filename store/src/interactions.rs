@@ -5,20 +5,17 @@ use base::{Fault, PostId, Time, UserId};
 use crate::Tx;
 use crate::db::{insert_new_later, select, sql, stored_enum, table};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum InteractionKind {
-    Mention,
-    Reply,
-    Quote,
-    Repost,
-    Like,
-    Follow,
-    FollowRequest,
+stored_enum! {
+    pub enum InteractionKind {
+        Mention = 1,
+        Reply = 2,
+        Quote = 3,
+        Repost = 4,
+        Like = 5,
+        Follow = 6,
+        FollowRequest = 7,
+    }
 }
-
-stored_enum!(InteractionKind "kind of interaction" {
-    Mention = 1, Reply = 2, Quote = 3, Repost = 4, Like = 5, Follow = 6, FollowRequest = 7
-});
 
 table! {
     #[derive(Clone, Debug)]

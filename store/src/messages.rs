@@ -36,16 +36,14 @@ impl fmt::Display for DmConversation {
     }
 }
 
-base::named_enum! {
+stored_enum! {
     /// The names are those of the API.
     pub enum MessageEventKind {
-        Message = "MessageCreate",
-        Join = "ParticipantsJoin",
-        Leave = "ParticipantsLeave",
+        Message = 0 "MessageCreate",
+        Join = 1 "ParticipantsJoin",
+        Leave = 2 "ParticipantsLeave",
     }
 }
-
-stored_enum!(MessageEventKind "message event kind" { Message = 0, Join = 1, Leave = 2 });
 
 impl FromCells for DmConversation {
     fn from_cells(cells: &mut RowCells<'_, '_, '_>) -> Result<Self, Fault> {

@@ -5,25 +5,22 @@ use base::{Fault, PostId, Time, UserId};
 use crate::Tx;
 use crate::db::{insert, insert_new, select, stored_enum, table};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ModerationKind {
-    /// Deletes a post; its content is kept for an appeal.
-    Remove,
-    Warn,
-    /// Marks a post as sensitive.
-    Label,
-    /// Keeps a post, or those of an account, out of search, trends and recommendations.
-    Limit,
-    /// The account may read, but not write.
-    Silence,
-    Suspend,
-    /// A suspension without an end.
-    Ban,
+stored_enum! {
+    pub enum ModerationKind {
+        /// Deletes a post; its content is kept for an appeal.
+        Remove = 1,
+        Warn = 2,
+        /// Marks a post as sensitive.
+        Label = 3,
+        /// Keeps a post, or those of an account, out of search, trends and recommendations.
+        Limit = 4,
+        /// The account may read, but not write.
+        Silence = 5,
+        Suspend = 6,
+        /// A suspension without an end.
+        Ban = 7,
+    }
 }
-
-stored_enum!(ModerationKind "kind of moderation action" {
-    Remove = 1, Warn = 2, Label = 3, Limit = 4, Silence = 5, Suspend = 6, Ban = 7
-});
 
 table! {
     #[derive(Clone, Debug)]
@@ -78,8 +75,7 @@ pub fn list_by_user(tx: &mut Tx<'_>, user: UserId, limit: i64) -> Result<Vec<Mod
 pub fn active_account_kinds(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<ModerationKind>, Fault> {
     let sql =
         "SELECT DISTINCT kind FROM moderation_action WHERE user_id = $1 AND post_id IS NULL AND lifted_at IS NULL";
-    let kinds: Vec<i64> = tx.query_rows(sql, &[user.into()])?;
-    kinds.into_iter().map(ModerationKind::from_number).collect()
+    tx.query_rows(sql, &[user.into()])
 }
 
 /// Whether an action of a kind about a post is in force.

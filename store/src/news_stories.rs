@@ -7,15 +7,14 @@ use base::{Fault, PostId, Time};
 use crate::Tx;
 use crate::db::{DeclaredRow, insert, insert_with, select, sql, stored_enum, table};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NewsStoryState {
-    /// Visible to operators only.
-    Draft,
-    Published,
-    Deleted,
+stored_enum! {
+    pub enum NewsStoryState {
+        /// Visible to operators only.
+        Draft = 0,
+        Published = 1,
+        Deleted = 2,
+    }
 }
-
-stored_enum!(NewsStoryState "news story state" { Draft = 0, Published = 1, Deleted = 2 });
 
 table! {
     /// A story as stored. A generated story has only topic and posts; its texts are derived from the posts when it is

@@ -6,17 +6,17 @@ use crate::Tx;
 use crate::db::{insert, select, stored_enum, table};
 use crate::interactions::InteractionKind;
 
-/// Whose actions a member is notified of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum NotificationSenders {
-    #[default]
-    Everyone,
-    /// Those whom the member follows.
-    Followed,
-    Nobody,
+stored_enum! {
+    /// Whose actions a member is notified of.
+    #[derive(Default)]
+    pub enum NotificationSenders {
+        #[default]
+        Everyone = 0,
+        /// Those whom the member follows.
+        Followed = 1,
+        Nobody = 2,
+    }
 }
-
-stored_enum!(NotificationSenders "senders of notifications" { Everyone = 0, Followed = 1, Nobody = 2 });
 
 table! {
     #[derive(Clone, Debug)]

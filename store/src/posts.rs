@@ -17,19 +17,19 @@ pub use pages::{
 };
 pub use removal::{delete, removal_times, restore};
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PostState {
-    #[default]
-    Live,
-    /// Replaced by a later version.
-    Superseded,
-    /// Only the id remains.
-    Deleted,
-    /// Imported; little more than the id is known.
-    Placeholder,
+stored_enum! {
+    #[derive(Default)]
+    pub enum PostState {
+        #[default]
+        Live = 0,
+        /// Replaced by a later version.
+        Superseded = 1,
+        /// Only the id remains.
+        Deleted = 2,
+        /// Imported; little more than the id is known.
+        Placeholder = 3,
+    }
 }
-
-stored_enum!(PostState "post state" { Live = 0, Superseded = 1, Deleted = 2, Placeholder = 3 });
 
 table! {
     #[derive(Clone, Debug, Default)]

@@ -15,18 +15,17 @@ pub use listing::{
     OrderValue, RecordCursor, RecordListing, RecordOrder, RecordOrderKey, RecordPage, compare_cursors, page_with_total,
 };
 
-/// In which lists a record is included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RecordVisibility {
-    /// All lists.
-    Listed,
-    /// Lists with drafts.
-    Draft,
-    /// Lists with deleted records: it or its parent was deleted.
-    Hidden,
+stored_enum! {
+    /// In which lists a record is included.
+    pub enum RecordVisibility {
+        /// All lists.
+        Listed = 0,
+        /// Lists with drafts.
+        Draft = 1,
+        /// Lists with deleted records: it or its parent was deleted.
+        Hidden = 2,
+    }
 }
-
-stored_enum!(RecordVisibility "record visibility" { Listed = 0, Draft = 1, Hidden = 2 });
 
 table! {
     #[derive(Clone, Debug)]

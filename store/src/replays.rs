@@ -5,16 +5,17 @@ use base::{Fault, Time};
 use crate::Tx;
 use crate::db::{insert_new, row, select, stored_enum};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReplayState {
-    /// Deliveries are being enqueued.
-    Enqueuing,
-    /// All deliveries are enqueued.
-    Sending,
-    /// All were delivered.
-    Complete,
-    /// Some were not delivered.
-    Incomplete,
+stored_enum! {
+    pub enum ReplayState {
+        /// Deliveries are being enqueued.
+        Enqueuing = 0,
+        /// All deliveries are enqueued.
+        Sending = 1,
+        /// All were delivered.
+        Complete = 2,
+        /// Some were not delivered.
+        Incomplete = 3,
+    }
 }
 
 impl ReplayState {
@@ -27,8 +28,6 @@ impl ReplayState {
         }
     }
 }
-
-stored_enum!(ReplayState "replay state" { Enqueuing = 0, Sending = 1, Complete = 2, Incomplete = 3 });
 
 row! {
     #[derive(Clone, Debug)]

@@ -5,15 +5,14 @@ use base::{Fault, Time, UserId};
 use crate::Tx;
 use crate::db::{insert_new, select, stored_enum, table};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReportSubjectKind {
-    Post,
-    User,
-    Message,
-    List,
+stored_enum! {
+    pub enum ReportSubjectKind {
+        Post = 1,
+        User = 2,
+        Message = 3,
+        List = 4,
+    }
 }
-
-stored_enum!(ReportSubjectKind "kind of report subject" { Post = 1, User = 2, Message = 3, List = 4 });
 
 table! {
     #[derive(Clone, Debug)]

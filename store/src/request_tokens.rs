@@ -5,15 +5,14 @@ use base::{AppId, Fault, Secret, Time, UserId};
 use crate::Tx;
 use crate::db::{insert, select, stored_enum, table};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RequestTokenState {
-    Waiting,
-    Approved,
-    Denied,
-    Exchanged,
+stored_enum! {
+    pub enum RequestTokenState {
+        Waiting = 0,
+        Approved = 1,
+        Denied = 2,
+        Exchanged = 3,
+    }
 }
-
-stored_enum!(RequestTokenState "request token state" { Waiting = 0, Approved = 1, Denied = 2, Exchanged = 3 });
 
 table! {
     /// A request token; only its digest is stored.

@@ -16,14 +16,13 @@ pub fn set(tx: &mut Tx<'_>, name: &str, value: &str) -> Result<(), Fault> {
     tx.execute_later(sql, &[name.into(), value.into(), tx.now().into()])
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BlockedTermKind {
-    Word,
-    LinkHost,
-    EmailDomain,
+stored_enum! {
+    pub enum BlockedTermKind {
+        Word = 1,
+        LinkHost = 2,
+        EmailDomain = 3,
+    }
 }
-
-stored_enum!(BlockedTermKind "kind of blocked term" { Word = 1, LinkHost = 2, EmailDomain = 3 });
 
 row! {
     #[derive(Clone, Debug, PartialEq, Eq)]

@@ -15,17 +15,15 @@ pub use participants::{SpaceRole, add_role, buyer_page, count_role, has_role, li
 pub use search::{index_words, remove_words, search_titles};
 pub use topics::{SpaceTopic, add_topic, find_or_insert_topic, find_topics, topics_by_spaces};
 
-base::named_enum! {
+stored_enum! {
     /// The names are those of the API.
     pub enum SpaceState {
-        Scheduled = "scheduled",
-        Live = "live",
-        Ended = "ended",
-        Canceled = "canceled",
+        Scheduled = 0 "scheduled",
+        Live = 1 "live",
+        Ended = 2 "ended",
+        Canceled = 3 "canceled",
     }
 }
-
-stored_enum!(SpaceState "space state" { Scheduled = 0, Live = 1, Ended = 2, Canceled = 3 });
 
 table! {
     #[derive(Clone, Debug)]

@@ -5,19 +5,18 @@ use base::{Fault, MediaId, Time, UserId};
 use crate::Tx;
 use crate::db::{insert, insert_new_later, row, select, stored_enum, table};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UploadState {
-    /// Segments are being received.
-    Receiving,
-    /// Waiting for processing.
-    Pending,
-    Processing,
-    /// The media object exists.
-    Succeeded,
-    Failed,
+stored_enum! {
+    pub enum UploadState {
+        /// Segments are being received.
+        Receiving = 0,
+        /// Waiting for processing.
+        Pending = 1,
+        Processing = 2,
+        /// The media object exists.
+        Succeeded = 3,
+        Failed = 4,
+    }
 }
-
-stored_enum!(UploadState "upload state" { Receiving = 0, Pending = 1, Processing = 2, Succeeded = 3, Failed = 4 });
 
 table! {
     #[derive(Clone, Debug)]

@@ -6,20 +6,18 @@ use crate::Tx;
 use crate::db::stored_enum;
 use crate::locks::{LockMode, LockedResource};
 
-/// Each may do what the one before may.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum UserRole {
-    Moderator,
-    Admin,
-    Owner,
+stored_enum! {
+    /// Each may do what the one before may.
+    pub enum UserRole {
+        Moderator = 1,
+        Admin = 2,
+        Owner = 3,
+    }
 }
-
-stored_enum!(UserRole "user role" { Moderator = 1, Admin = 2, Owner = 3 });
 
 /// None for a member.
 pub fn find(tx: &mut Tx<'_>, user: UserId) -> Result<Option<UserRole>, Fault> {
-    let found: Option<i64> = tx.query_row("SELECT role FROM user_role WHERE user_id = $1", &[user.into()])?;
-    found.map(UserRole::from_number).transpose()
+    tx.query_row("SELECT role FROM user_role WHERE user_id = $1", &[user.into()])
 }
 
 pub fn set(tx: &mut Tx<'_>, user: UserId, role: UserRole) -> Result<(), Fault> {
@@ -36,8 +34,7 @@ pub fn delete(tx: &mut Tx<'_>, user: UserId) -> Result<bool, Fault> {
 /// Highest role first, at most 1,000.
 pub fn list(tx: &mut Tx<'_>) -> Result<Vec<(UserId, UserRole)>, Fault> {
     let sql = "SELECT user_id, role FROM user_role ORDER BY role DESC, user_id LIMIT 1000";
-    let found: Vec<(UserId, i64)> = tx.query_rows(sql, &[])?;
-    found.into_iter().map(|(user, role)| Ok((user, UserRole::from_number(role)?))).collect()
+    tx.query_rows(sql, &[])
 }
 
 pub fn count_owners(tx: &mut Tx<'_>) -> Result<i64, Fault> {

@@ -8,17 +8,17 @@ use crate::db::{insert_new, select, stored_enum, table, update};
 use crate::locks::{LockMode, LockedResource};
 use crate::{Tx, follows, graph, user_search};
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum UserState {
-    #[default]
-    Active,
-    Suspended,
-    Deleted,
-    /// Imported; little more than the id is known.
-    Placeholder,
+stored_enum! {
+    #[derive(Default)]
+    pub enum UserState {
+        #[default]
+        Active = 0,
+        Suspended = 1,
+        Deleted = 2,
+        /// Imported; little more than the id is known.
+        Placeholder = 3,
+    }
 }
-
-stored_enum!(UserState "user state" { Active = 0, Suspended = 1, Deleted = 2, Placeholder = 3 });
 
 table! {
     #[derive(Clone, Debug, Default)]

@@ -173,18 +173,36 @@ impl SqlRow<'_, '_> {
     }
 }
 
-/// Stores the variants of an enumeration as numbers.
+/// Declares an enumeration whose variants are stored as numbers, and may have names.
 macro_rules! stored_enum {
-    ($name:ident $label:literal { $($variant:ident = $number:literal),* }) => {
+    ($(#[$attribute:meta])* pub enum $name:ident {
+        $($(#[$about:meta])* $variant:ident = $number:literal $text:literal,)*
+    }) => {
+        base::named_enum! {
+            $(#[$attribute])*
+            pub enum $name { $($(#[$about])* $variant = $text,)* }
+        }
+        stored_enum! { @numbers $name { $($variant = $number),* } }
+    };
+    ($(#[$attribute:meta])* pub enum $name:ident {
+        $($(#[$about:meta])* $variant:ident = $number:literal,)*
+    }) => {
+        $(#[$attribute])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $name { $($(#[$about])* $variant,)* }
+
+        stored_enum! { @numbers $name { $($variant = $number),* } }
+    };
+    (@numbers $name:ident { $($variant:ident = $number:literal),* }) => {
         impl $name {
-            pub(crate) const fn to_number(self) -> i64 {
+            pub const fn to_number(self) -> i64 {
                 match self { $(Self::$variant => $number),* }
             }
 
-            pub(crate) fn from_number(number: i64) -> Result<Self, base::Fault> {
+            pub const fn from_number(number: i64) -> Option<Self> {
                 match number {
-                    $($number => Ok(Self::$variant),)*
-                    _ => Err(base::Fault::new(format!("unknown {} {number}", $label))),
+                    $($number => Some(Self::$variant),)*
+                    _ => None,
                 }
             }
         }
@@ -194,7 +212,8 @@ macro_rules! stored_enum {
 
             #[inline]
             fn from_stored(stored: i64) -> Result<Self, base::Fault> {
-                Self::from_number(stored)
+                let unknown = || base::Fault::new(format!("unknown {} {stored}", stringify!($name)));
+                Self::from_number(stored).ok_or_else(unknown)
             }
 
             fn to_value(&self) -> $crate::db::SqlValue<'_> {

@@ -5,16 +5,16 @@ use base::{Fault, Time};
 use crate::Tx;
 use crate::db::{insert, select, stored_enum, table};
 
-base::named_enum! {
+stored_enum! {
     /// The names are those of the API.
     pub enum AnalyticsJobState {
-        Queued = "QUEUED",
-        Processing = "PROCESSING",
+        Queued = 0 "QUEUED",
+        Processing = 1 "PROCESSING",
         /// The result file is being stored.
-        Uploading = "UPLOADING",
-        Success = "SUCCESS",
-        Failed = "FAILED",
-        Cancelled = "CANCELLED",
+        Uploading = 2 "UPLOADING",
+        Success = 3 "SUCCESS",
+        Failed = 4 "FAILED",
+        Cancelled = 5 "CANCELLED",
     }
 }
 
@@ -23,8 +23,6 @@ impl AnalyticsJobState {
         matches!(self, Self::Queued | Self::Processing | Self::Uploading)
     }
 }
-
-stored_enum!(AnalyticsJobState "analytics job state" { Queued = 0, Processing = 1, Uploading = 2, Success = 3, Failed = 4, Cancelled = 5 });
 
 table! {
     #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,41 +1,9 @@
 //! Enumerations of the ledger, and the numbers they are stored as.
 
-use crate::db::{FromCells, RowCells, trim_list};
+use crate::db::{FromCells, RowCells, stored_enum, trim_list};
 
-/// Declares an enumeration whose variants have a stored number and a name.
-macro_rules! numbered {
-    ($(#[$doc:meta])* $name:ident { $($(#[$about:meta])* $member:ident = $number:literal $text:literal,)* }) => {
-        base::named_enum! {
-            $(#[$doc])*
-            pub enum $name { $($(#[$about])* $member = $text,)* }
-        }
-
-        impl $name {
-            pub const fn to_number(self) -> i64 {
-                match self { $(Self::$member => $number),* }
-            }
-
-            pub fn from_number(number: i64) -> Option<Self> {
-                Self::ALL.into_iter().find(|one| one.to_number() == number)
-            }
-        }
-
-        impl $crate::db::ColumnValue for $name {
-            type Stored = i64;
-
-            fn from_stored(stored: i64) -> Result<Self, base::Fault> {
-                Self::from_number(stored).ok_or_else(|| base::Fault::new("unknown number in a ledger row"))
-            }
-
-            fn to_value(&self) -> $crate::db::SqlValue<'_> {
-                self.to_number().into()
-            }
-        }
-    };
-}
-
-numbered! {
-    AdEntity {
+stored_enum! {
+    pub enum AdEntity {
         Account = 1 "ACCOUNT",
         Funding = 2 "FUNDING_INSTRUMENT",
         Campaign = 3 "CAMPAIGN",
@@ -48,9 +16,9 @@ numbered! {
     }
 }
 
-numbered! {
+stored_enum! {
     /// The names are those that ad clients report.
-    AdEventKind {
+    pub enum AdEventKind {
         Impression = 0 "impression",
         /// In full view for one second.
         Qualified = 1 "qualified_impression",
@@ -88,8 +56,8 @@ numbered! {
     }
 }
 
-numbered! {
-    AdEventOrigin {
+stored_enum! {
+    pub enum AdEventOrigin {
         /// Reported by an ad client.
         Served = 0 "served",
         /// Attributed to an action on the platform.
@@ -99,17 +67,17 @@ numbered! {
     }
 }
 
-numbered! {
+stored_enum! {
     /// Where a conversion happened.
-    ConversionSource {
+    pub enum ConversionSource {
         Web = 1 "web",
         App = 2 "app",
     }
 }
 
-numbered! {
+stored_enum! {
     /// What a conversion was; the names are those of the metrics.
-    ConversionKind {
+    pub enum ConversionKind {
         Purchase = 1 "purchases",
         SignUp = 2 "sign_ups",
         SiteVisit = 3 "site_visits",
@@ -139,18 +107,18 @@ numbered! {
     }
 }
 
-numbered! {
+stored_enum! {
     /// How the ad led to a conversion.
-    ConversionPath {
+    pub enum ConversionPath {
         /// The ad was seen, not engaged with.
         View = 1 "post_view",
         Engagement = 2 "post_engagement",
     }
 }
 
-numbered! {
+stored_enum! {
     /// Each placement group has a range of sixteen numbers.
-    Placement {
+    pub enum Placement {
         AllOn = 0 "ALL_ON_TWITTER",
         Timeline = 1 "TWITTER_TIMELINE",
         Search = 2 "TWITTER_SEARCH",
@@ -185,8 +153,8 @@ impl Placement {
 /// Declares the metrics, each with a column.
 macro_rules! metrics {
     ($($(#[$doc:meta])* $member:ident = $number:literal $column:literal,)*) => {
-        numbered! {
-            Metric { $($(#[$doc])* $member = $number $column,)* }
+        stored_enum! {
+            pub enum Metric { $($(#[$doc])* $member = $number $column,)* }
         }
 
         /// In the order of the metrics.

@@ -8,20 +8,21 @@ use crate::edges::{edge_page_query, typed_edge_page};
 use crate::follows::UserEdge;
 use crate::posts::PageRange;
 
-/// A user may have several roles in a space.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum SpaceRole {
-    Host,
-    /// Invited to speak.
-    Invited,
-    /// Speaks, or has spoken.
-    Speaker,
-    /// Is present, or was at the end.
-    Participant,
-    /// Wants to be reminded.
-    Subscriber,
-    /// Has a ticket.
-    Buyer,
+stored_enum! {
+    /// A user may have several roles in a space.
+    pub enum SpaceRole {
+        Host = 0,
+        /// Invited to speak.
+        Invited = 1,
+        /// Speaks, or has spoken.
+        Speaker = 2,
+        /// Is present, or was at the end.
+        Participant = 3,
+        /// Wants to be reminded.
+        Subscriber = 4,
+        /// Has a ticket.
+        Buyer = 5,
+    }
 }
 
 impl SpaceRole {
@@ -34,8 +35,6 @@ impl SpaceRole {
         }
     }
 }
-
-stored_enum!(SpaceRole "space role" { Host = 0, Invited = 1, Speaker = 2, Participant = 3, Subscriber = 4, Buyer = 5 });
 
 /// Also updates the counter; returns false if the user already has the role.
 pub fn add_role(tx: &mut Tx<'_>, space: i64, role: SpaceRole, user: UserId) -> Result<bool, Fault> {
