@@ -11,7 +11,7 @@ use store::{Tx, sessions};
 
 use crate::audit::{self, AuditAction, AuditActor};
 use crate::email_links::create_link;
-use crate::emails::{self, EmailMessage, EmailSite};
+use crate::emails::{self, EmailSite};
 use crate::sessions::SignInMethod;
 use crate::{activity, member_time_zones, pending_sign_ins, user_roles};
 
@@ -110,33 +110,20 @@ fn delete(
     if let (Some(site), ErasureTime::Later) = (site, time) {
         let text = format!(
             "Your account @{} on {} was deleted. Nobody sees it any more, and its data will be erased on \
-             {}.\n\n{}",
+             {}.{}",
             user.username,
             site.name(),
             member_time_zones::find(tx, user.id)?.format_long(erase_at),
             if actor.operator {
                 String::new()
             } else {
-                format!("To restore it until then, sign in:\n\n{}\n", site.build_url("/login"))
+                format!("\n\nTo restore it until then, sign in:\n\n{}", site.build_url("/login"))
             },
         );
-        send_notice(tx, site, &user, &text)?;
+        emails::enqueue_to_member(tx, &user, site.account_subject(&user), &text, None)?;
     }
     crate::users::set_deleted(tx, actor, user)?;
     Ok(erase_at)
-}
-
-fn send_notice(tx: &mut Tx<'_>, site: &EmailSite, user: &User, text: &str) -> Result<(), Fault> {
-    if user.email.is_empty() || !user.email_confirmed {
-        return Ok(());
-    }
-    let email = EmailMessage {
-        to: user.email.clone(),
-        subject: format!("Your account @{} on {}", user.username, site.name()),
-        text: Secret::new(format!("Hello,\n\n{text}")),
-        expires_at: None,
-    };
-    emails::enqueue(tx, &email)
 }
 
 /// Makes sure that nothing more of an account is erased. Refused if that has begun.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use base::{Error, Fault, Secret, Time};
 use futures_util::future::BoxFuture;
 use parking_lot::RwLock;
+use store::users::User;
 use store::{Store, Tx, emails};
 
 use crate::site_settings;
@@ -102,6 +103,10 @@ impl EmailSite {
         }
     }
 
+    pub(crate) fn account_subject(&self, user: &User) -> String {
+        format!("Your account @{} on {}", user.username, self.name())
+    }
+
     pub fn build_url(&self, path: &str) -> String {
         format!("{}{path}", self.base_url)
     }
@@ -121,6 +126,21 @@ pub fn enqueue(tx: &mut Tx<'_>, email: &EmailMessage) -> Result<(), Fault> {
     let (text, expires_at) = (email.text.expose_secret(), email.expires_at);
     let now = tx.now();
     emails::enqueue(tx, &email.to, &subject, text, now, expires_at)
+}
+
+/// Enqueues an email to a user who has a confirmed address.
+pub(crate) fn enqueue_to_member(
+    tx: &mut Tx<'_>,
+    user: &User,
+    subject: String,
+    text: &str,
+    expires_at: Option<Time>,
+) -> Result<(), Fault> {
+    if user.email.is_empty() || !user.email_confirmed {
+        return Ok(());
+    }
+    let text = Secret::new(format!("Hello,\n\n{text}\n"));
+    enqueue(tx, &EmailMessage { to: user.email.clone(), subject, text, expires_at })
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! Notifications on the platform's own pages, and by email.
 
-use base::{Error, Fault, Secret, UserId};
+use base::{Error, Fault, UserId};
 use store::Tx;
 
-use crate::emails::{self, EmailMessage, EmailSite};
+use crate::emails::{self, EmailSite};
 use crate::users;
 
 pub use store::notifications::{Notification, list_before};
@@ -22,14 +22,5 @@ pub fn notify_user_by_email(
 ) -> Result<(), Error> {
     let user = users::find(tx, user)?;
     notify_user(tx, user.id, text, "")?;
-    if user.email_confirmed && !user.email.is_empty() {
-        let email = EmailMessage {
-            to: user.email,
-            subject: format!("{subject} on {}", site.name()),
-            text: Secret::new(format!("Hello,\n\n{text}\n")),
-            expires_at: None,
-        };
-        emails::enqueue(tx, &email)?;
-    }
-    Ok(())
+    Ok(emails::enqueue_to_member(tx, &user, format!("{subject} on {}", site.name()), text, None)?)
 }

@@ -7,7 +7,7 @@ use store::moderation::{ModerationAction, ModerationKind};
 use store::users::{self, User};
 
 use super::appeals::{APPEAL, APPEAL_PERIOD_MS};
-use crate::emails::{self, APPEAL_PATH, EmailMessage, EmailSite};
+use crate::emails::{self, APPEAL_PATH, EmailSite};
 use crate::{member_time_zones, notifications};
 
 /// Where members see what was decided about their account.
@@ -34,8 +34,8 @@ pub(super) fn announce_action(
     } else {
         (site.build_url(DECISIONS_PATH), None)
     };
-    let text = format!("Hello,\n\n{text}\n\nTo read more or to appeal:\n\n{link}\n");
-    Ok(send_email(tx, site, user, &text, expires_at)?)
+    let text = format!("{text}\n\nTo read more or to appeal:\n\n{link}");
+    Ok(emails::enqueue_to_member(tx, user, site.account_subject(user), &text, expires_at)?)
 }
 
 pub(super) fn announce_end(tx: &mut Tx<'_>, site: Option<&EmailSite>, action: &ModerationAction) -> Result<(), Error> {
@@ -44,28 +44,10 @@ pub(super) fn announce_end(tx: &mut Tx<'_>, site: Option<&EmailSite>, action: &M
     };
     let text = format!("{} It is no longer in force.", describe_kind(action.kind));
     notifications::notify_user(tx, user.id, &text, DECISIONS_PATH)?;
-    match site {
-        Some(site) if user.email_confirmed && !user.email.is_empty() => {
-            Ok(send_email(tx, site, &user, &format!("Hello,\n\n{text}\n"), None)?)
-        }
-        _ => Ok(()),
+    if let Some(site) = site {
+        emails::enqueue_to_member(tx, &user, site.account_subject(&user), &text, None)?;
     }
-}
-
-fn send_email(
-    tx: &mut Tx<'_>,
-    site: &EmailSite,
-    user: &User,
-    text: &str,
-    expires_at: Option<base::Time>,
-) -> Result<(), Fault> {
-    let email = EmailMessage {
-        to: user.email.clone(),
-        subject: format!("Your account @{} on {}", user.username, site.name()),
-        text: Secret::new(text),
-        expires_at,
-    };
-    emails::enqueue(tx, &email)
+    Ok(())
 }
 
 fn create_appeal_link(tx: &mut Tx<'_>, action: &ModerationAction) -> Result<Secret, Fault> {
