@@ -63,7 +63,7 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
 
 fn selected_tab(query: &PageQuery) -> NotificationTab {
     let asked = query.get("tab").unwrap_or_default();
-    NotificationTab::ALL.into_iter().find(|tab| tab.key() == asked).unwrap_or(NotificationTab::All)
+    NotificationTab::ALL.into_iter().find(|tab| tab.name() == asked).unwrap_or(NotificationTab::All)
 }
 
 fn shown_post(item: &NotificationItem) -> Option<&PostCard> {

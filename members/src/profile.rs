@@ -62,7 +62,7 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
 
 fn selected_tab(query: &PageQuery) -> ProfileTab {
     let asked = query.get("tab").unwrap_or_default();
-    ProfileTab::ALL.into_iter().find(|tab| tab.key() == asked).unwrap_or(ProfileTab::Posts)
+    ProfileTab::ALL.into_iter().find(|tab| tab.name() == asked).unwrap_or(ProfileTab::Posts)
 }
 
 struct LoadedProfile {

@@ -6,32 +6,20 @@ use crate::{FormField, FormProblem, PageFrame, Pager, PermissionLevel};
 use askama::Template;
 use base::Time;
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum AppKind {
-    #[default]
-    Web,
-    Automated,
-    Native,
-    SinglePage,
+base::named_enum! {
+    /// The names are those in forms.
+    #[derive(Default)]
+    pub enum AppKind {
+        #[default]
+        Web = "web",
+        Automated = "automated",
+        Native = "native",
+        SinglePage = "single-page",
+    }
 }
 
 impl AppKind {
-    pub const ALL: [Self; 4] = [Self::Web, Self::Automated, Self::Native, Self::SinglePage];
-
-    pub const fn form_value(self) -> &'static str {
-        match self {
-            Self::Web => "web",
-            Self::Automated => "automated",
-            Self::Native => "native",
-            Self::SinglePage => "single-page",
-        }
-    }
-
-    pub fn parse(value: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.form_value() == value)
-    }
-
-    pub const fn name(self) -> &'static str {
+    pub const fn label(self) -> &'static str {
         match self {
             Self::Web => "Web app",
             Self::Automated => "Automated app or bot",
@@ -50,34 +38,20 @@ impl AppKind {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AppTab {
-    Settings,
-    Keys,
-    Callbacks,
-    Stream,
-    Webhooks,
-    Usage,
-    Delete,
+base::named_enum! {
+    /// In display order.
+    pub enum AppTab {
+        Settings = "Settings",
+        Keys = "Keys",
+        Callbacks = "Callbacks",
+        Stream = "Stream",
+        Webhooks = "Webhooks",
+        Usage = "Usage",
+        Delete = "Delete",
+    }
 }
 
 impl AppTab {
-    /// In display order.
-    pub const ALL: [Self; 7] =
-        [Self::Settings, Self::Keys, Self::Callbacks, Self::Stream, Self::Webhooks, Self::Usage, Self::Delete];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Settings => "Settings",
-            Self::Keys => "Keys",
-            Self::Callbacks => "Callbacks",
-            Self::Stream => "Stream",
-            Self::Webhooks => "Webhooks",
-            Self::Usage => "Usage",
-            Self::Delete => "Delete",
-        }
-    }
-
     pub fn path_for_app(self, app: &AppRef) -> String {
         format!("{}{}", app.path, self.path_suffix())
     }

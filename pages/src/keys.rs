@@ -5,30 +5,18 @@ use crate::{AppRef, AppTab, PageFrame};
 use askama::Template;
 use base::Time;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CredentialKind {
-    Api,
-    Bearer,
-    Access,
-    Client,
+base::named_enum! {
+    /// The name is the path segment after `/keys`; `/regenerate` follows it.
+    pub enum CredentialKind {
+        Api = "api",
+        Bearer = "bearer",
+        Access = "access",
+        Client = "client",
+    }
 }
 
 impl CredentialKind {
-    /// Path segment after `/keys`; `/regenerate` follows it.
-    pub const fn slug(self) -> &'static str {
-        match self {
-            Self::Api => "api",
-            Self::Bearer => "bearer",
-            Self::Access => "access",
-            Self::Client => "client",
-        }
-    }
-
-    pub fn parse(slug: &str) -> Option<Self> {
-        [Self::Api, Self::Bearer, Self::Access, Self::Client].into_iter().find(|kind| kind.slug() == slug)
-    }
-
-    pub const fn name(self) -> &'static str {
+    pub const fn label(self) -> &'static str {
         match self {
             Self::Api => "API key and secret",
             Self::Bearer => "Bearer token",

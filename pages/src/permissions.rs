@@ -2,31 +2,19 @@
 
 use base::Scope;
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PermissionLevel {
-    #[default]
-    Read,
-    Write,
-    DirectMessages,
+base::named_enum! {
+    /// Narrowest first, with the names in forms.
+    #[derive(Default)]
+    pub enum PermissionLevel {
+        #[default]
+        Read = "read",
+        Write = "read-write",
+        DirectMessages = "read-write-dm",
+    }
 }
 
 impl PermissionLevel {
-    /// Narrowest first.
-    pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::DirectMessages];
-
-    pub const fn form_value(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "read-write",
-            Self::DirectMessages => "read-write-dm",
-        }
-    }
-
-    pub fn parse(value: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|level| level.form_value() == value)
-    }
-
-    pub const fn name(self) -> &'static str {
+    pub const fn label(self) -> &'static str {
         match self {
             Self::Read => "Read",
             Self::Write => "Read and write",

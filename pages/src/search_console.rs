@@ -5,33 +5,20 @@ use crate::{FormField, PageFrame, TextDifference, ZonedTime};
 use askama::Template;
 use base::Time;
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ConsoleProduct {
-    #[default]
-    Recent,
-    All,
-    Stream,
-    Powerstream,
+base::named_enum! {
+    /// In display order, with the names in forms.
+    #[derive(Default)]
+    pub enum ConsoleProduct {
+        #[default]
+        Recent = "recent",
+        All = "all",
+        Stream = "stream",
+        Powerstream = "powerstream",
+    }
 }
 
 impl ConsoleProduct {
-    /// In display order.
-    pub const ALL: [Self; 4] = [Self::Recent, Self::All, Self::Stream, Self::Powerstream];
-
-    pub const fn form_value(self) -> &'static str {
-        match self {
-            Self::Recent => "recent",
-            Self::All => "all",
-            Self::Stream => "stream",
-            Self::Powerstream => "powerstream",
-        }
-    }
-
-    pub fn parse(value: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|one| one.form_value() == value)
-    }
-
-    pub const fn name(self) -> &'static str {
+    pub const fn label(self) -> &'static str {
         match self {
             Self::Recent => "Recent search",
             Self::All => "Full archive",

@@ -7,25 +7,16 @@ use super::{NOTIFICATIONS_PATH, PersonCard, PostCard};
 use crate::PageFrame;
 use crate::page::{HtmlPage, Pager, html_page};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NotificationTab {
-    All,
-    Mentions,
-    Notices,
+base::named_enum! {
+    /// The names are values of the query parameter `tab`.
+    pub enum NotificationTab {
+        All = "all",
+        Mentions = "mentions",
+        Notices = "notices",
+    }
 }
 
 impl NotificationTab {
-    pub const ALL: [Self; 3] = [Self::All, Self::Mentions, Self::Notices];
-
-    /// The value of the query parameter `tab`.
-    pub const fn key(self) -> &'static str {
-        match self {
-            Self::All => "all",
-            Self::Mentions => "mentions",
-            Self::Notices => "notices",
-        }
-    }
-
     pub const fn label(self) -> &'static str {
         match self {
             Self::All => "All",
@@ -37,7 +28,7 @@ impl NotificationTab {
     pub fn path(self) -> String {
         match self {
             Self::All => NOTIFICATIONS_PATH.to_owned(),
-            other => format!("{NOTIFICATIONS_PATH}?tab={}", other.key()),
+            other => format!("{NOTIFICATIONS_PATH}?tab={}", other.name()),
         }
     }
 

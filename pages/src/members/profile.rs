@@ -7,27 +7,17 @@ use super::{LinkPreview, PostFeed, PostTextPart};
 use crate::PageFrame;
 use crate::page::{HtmlPage, html_page};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProfileTab {
-    Posts,
-    Replies,
-    Media,
-    Likes,
+base::named_enum! {
+    /// The names are values of the query parameter `tab`.
+    pub enum ProfileTab {
+        Posts = "posts",
+        Replies = "replies",
+        Media = "media",
+        Likes = "likes",
+    }
 }
 
 impl ProfileTab {
-    pub const ALL: [Self; 4] = [Self::Posts, Self::Replies, Self::Media, Self::Likes];
-
-    /// The value of the query parameter `tab`.
-    pub const fn key(self) -> &'static str {
-        match self {
-            Self::Posts => "posts",
-            Self::Replies => "replies",
-            Self::Media => "media",
-            Self::Likes => "likes",
-        }
-    }
-
     pub const fn label(self) -> &'static str {
         match self {
             Self::Posts => "Posts",
@@ -40,7 +30,7 @@ impl ProfileTab {
     pub fn path(self, username: &str) -> String {
         match self {
             Self::Posts => format!("/{username}"),
-            other => format!("/{username}?tab={}", other.key()),
+            other => format!("/{username}?tab={}", other.name()),
         }
     }
 }

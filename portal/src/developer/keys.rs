@@ -61,7 +61,7 @@ pub(crate) fn show_regenerate(call: RequestContext) -> HandlerFuture {
         };
         let page = RegenerateKeyPage {
             frame: own.visit.page_frame(&call),
-            action: format!("{}/{}/regenerate", AppTab::Keys.path_for_app(&app), kind.slug()),
+            action: format!("{}/{}/regenerate", AppTab::Keys.path_for_app(&app), kind.name()),
             app,
             kind,
             exists,
@@ -97,7 +97,7 @@ pub(crate) fn regenerate(call: RequestContext) -> HandlerFuture {
         });
         let (values, app) = outcome_or_page(&call, &own.visit, outcome.await)?;
         own.app = app;
-        let what = kind.name().to_owned();
+        let what = kind.label().to_owned();
         keys_page(&call, &own, Some(RevealedCredentials { title: what, values })).await
     })
 }
@@ -196,7 +196,7 @@ fn credential_items(own: &OwnedApp, state: &CredentialState, warns: bool) -> Res
     let older = token.map(|token| permission_level(token.permission));
     let older = older.filter(|older| *older != level);
     let note = older.map(|older| {
-        let (older, level) = (older.name(), level.name());
+        let (older, level) = (older.label(), level.label());
         format!("This token has the permission “{older}”, but the app now has “{level}”. Regenerate it to update.")
     });
     let key = |kind, ending: Option<String>| CredentialItem {
@@ -205,7 +205,7 @@ fn credential_items(own: &OwnedApp, state: &CredentialState, warns: bool) -> Res
         public: None,
         ending,
         note: None,
-        created: Some(state.last_rotated_at(kind.slug()).unwrap_or(app.created_at)),
+        created: Some(state.last_rotated_at(kind.name()).unwrap_or(app.created_at)),
         last_used: None,
     };
     // Only a digest of the client secret is stored.

@@ -103,7 +103,7 @@ async fn connected_app_item(call: &RequestContext, grant: ConnectedApp) -> Resul
     }
     let writes = grant.scopes.iter().any(|scope| describe_scope(scope).is_write);
     let summary = match widest {
-        Some(level) => level.name(),
+        Some(level) => level.label(),
         None if writes => "Read and write",
         None => "Read",
     };

@@ -91,7 +91,7 @@ fn connected_app_item(app: AppSummary, level: PermissionLevel) -> ConnectedAppIt
     ConnectedAppItem {
         id: format!("c-{}", app.name),
         app,
-        summary: level.name().to_owned(),
+        summary: level.label().to_owned(),
         permissions: level.allowed_actions(false).into_iter().map(str::to_owned).collect(),
         since: days_ago(64),
         last_used: Some(minutes_ago(4)),
