@@ -66,12 +66,8 @@ impl EventRenderer {
         }
         let mut payload = response.data;
         if let Some(replied) = replied {
-            let name = match self.options.vocabulary {
-                Vocabulary::Post => "in_reply_to_post_id",
-                Vocabulary::Tweet => "in_reply_to_tweet_id",
-            };
             payload.pop();
-            payload.push_str(&[",\"", name, "\":\"", &replied.to_string(), "\"}"].concat());
+            payload.push_str(&[",\"in_reply_to_tweet_id\":\"", &replied.to_string(), "\"}"].concat());
         }
         Ok(Some(EventPayload { payload, includes: response.includes }))
     }
@@ -108,10 +104,9 @@ impl EventRenderer {
         out.write_object(|out| {
             out.write_plain_member("id", |out| out.write_id(like.id));
             out.write_plain_member("created_at", |out| out.write_time(like.at));
-            let post = VocabularyWord::new("liked_post_id", "liked_tweet_id");
-            out.write_member(post, |out| out.write_id(like.post.get()));
-            let author = VocabularyWord::new("liked_post_author_id", "liked_tweet_author_id");
-            out.write_member(author, |out| out.write_id(like.author.get()));
+            // The same in both vocabularies (contract core §10.6).
+            out.write_plain_member("liked_tweet_id", |out| out.write_id(like.post.get()));
+            out.write_plain_member("liked_tweet_author_id", |out| out.write_id(like.author.get()));
             out.write_plain_member("timestamp_ms", |out| out.write_int(like.at.ms()));
         });
         let mut includes = self.new_writer();

@@ -40,15 +40,13 @@ const FIELDS: &[LikeField] = &[
         .writer(|out, shown| out.write_id(shown.like.id)),
     LikeField::default_field("created_at", JsonFieldType::Time, "When it was given.")
         .writer(|out, shown| out.write_time(shown.like.at)),
-    LikeField::default_field("liked_post_id", JsonFieldType::Id, "What is liked.")
-        .tweet_name("liked_tweet_id")
+    LikeField::default_field("liked_tweet_id", JsonFieldType::Id, "What is liked.")
         .writer(|out, shown| out.write_id(shown.like.post.get())),
     LikeField::default_field("tweet_author_id", JsonFieldType::Id, "Whose post is liked.")
         .writer(|out, shown| out.write_id(shown.like.author.get())),
     LikeField::default_field("timestamp_ms", JsonFieldType::Int, "When it was given, in milliseconds.")
         .writer(|out, shown| out.write_int(shown.like.at.ms())),
-    LikeField::requested_field("liked_post_author_id", JsonFieldType::Id, "Whose post is liked.")
-        .tweet_name("liked_tweet_author_id")
+    LikeField::requested_field("liked_tweet_author_id", JsonFieldType::Id, "Whose post is liked.")
         .writer(|out, shown| out.write_id(shown.like.author.get())),
     LikeField::expansion_field(
         "attachments",
@@ -67,11 +65,9 @@ const FIELDS: &[LikeField] = &[
 ];
 
 const EXPANSIONS: &[LikeExpansion] = &[
-    LikeExpansion::new("liked_post_id", "liked_post_id")
-        .tweet_name("liked_tweet_id")
+    LikeExpansion::new("liked_tweet_id", "liked_tweet_id")
         .resolver(|shown, to| to.push(ExpansionTarget::Post(shown.like.post))),
-    LikeExpansion::new("liked_post_author_id", "liked_post_author_id")
-        .tweet_name("liked_tweet_author_id")
+    LikeExpansion::new("liked_tweet_author_id", "liked_tweet_author_id")
         .resolver(|shown, to| to.push(ExpansionTarget::User(shown.like.author))),
     LikeExpansion::new("attachments.media_keys", "attachments")
         .resolver(|shown, to| to.extend(media_keys(shown.post).map(ExpansionTarget::Media))),

@@ -192,7 +192,7 @@ pub(crate) const CASES: &[Case] = &[
         },
         |scene, event| {
             shows(event, &scene.bob, "No wonder");
-            assert_eq!(event["payload"]["in_reply_to_post_id"], scene.hers, "{event}");
+            assert_eq!(event["payload"]["in_reply_to_tweet_id"], scene.hers, "{event}");
         },
     ),
     case(
@@ -223,8 +223,8 @@ pub(crate) const CASES: &[Case] = &[
         },
         |scene, event| {
             let payload = &event["payload"];
-            assert_eq!(payload["liked_post_id"], scene.his, "{event}");
-            assert_eq!(payload["liked_post_author_id"], scene.bob.id);
+            assert_eq!(payload["liked_tweet_id"], scene.his, "{event}");
+            assert_eq!(payload["liked_tweet_author_id"], scene.bob.id);
             assert!(payload["timestamp_ms"].is_i64() && payload["id"].is_string());
             assert_eq!(event["includes"]["posts"][0]["id"], scene.his);
             assert_eq!(event["includes"]["users"][0]["id"], scene.ada.id);

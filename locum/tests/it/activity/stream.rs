@@ -41,7 +41,7 @@ fn direction_filter_selects_events_by_or_to_the_user() {
     let response: Vec<Value> = listener.all().iter().map(|line| line["data"].clone()).collect();
     let of = |kind: &str| response.iter().filter(|event| event["event_type"] == kind).collect::<Vec<_>>();
     assert_eq!(of("like.create").len(), 1);
-    assert_eq!(of("like.create")[0]["payload"]["liked_post_id"], hers.as_str());
+    assert_eq!(of("like.create")[0]["payload"]["liked_tweet_id"], hers.as_str());
     assert_eq!(of("like.create")[0]["filter"]["direction"], "inbound");
     assert_eq!(of("follow.follow").len(), 1);
     assert_eq!(of("follow.follow")[0]["payload"]["source"]["id"], ada.id);
