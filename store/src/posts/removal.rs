@@ -3,11 +3,11 @@
 use base::{Fault, PostId, Time, UserId};
 
 use super::insertion::add_to_target_counts;
-use super::{Post, add_to_author_counts, list_versions, lock_shared};
+use super::{Post, PostState, add_to_author_counts, find_by_id, list_versions, lock_shared};
 use crate::counters::{self, SharedCounter};
 use crate::db::insert_new_later;
 use crate::locks::{LockMode, LockedResource};
-use crate::{Tx, polls};
+use crate::{Tx, polls, reposts};
 
 /// The counters that [`blank`] sets to zero.
 const CLEARED_COUNTERS: [SharedCounter; 3] = [SharedCounter::Likes, SharedCounter::Reposts, SharedCounter::Bookmarks];
@@ -121,7 +121,8 @@ pub fn removal_times(tx: &mut Tx<'_>, posts: &[i64]) -> Result<Vec<(i64, Time)>,
 }
 
 /// Makes a deleted post live again, with the texts and media of `post` and these mentions, and updates the counters.
-/// Its likes, reposts and bookmarks stay deleted. Returns false if it is not deleted.
+/// Its likes, reposts and bookmarks stay deleted. Returns false if it is not deleted, or a repost whose post is deleted or
+/// was reposted again.
 pub fn restore(tx: &mut Tx<'_>, post: &Post, mentioned: &[UserId]) -> Result<bool, Fault> {
     let sql = "UPDATE post SET state = 0, removed_at = NULL, text = $1, entities = $2, short_entities = $3, \
                context_annotations = $4, media_keys = $5, geo = $6 WHERE id = $7 AND state = 2";
@@ -134,6 +135,13 @@ pub fn restore(tx: &mut Tx<'_>, post: &Post, mentioned: &[UserId]) -> Result<boo
         post.geo.as_str().into(),
         post.id.into(),
     ];
+    if let Some(original) = post.repost_of_id {
+        lock_shared(tx, original);
+        let is_live = find_by_id(tx, original)?.is_some_and(|original| original.state != PostState::Deleted);
+        if !is_live || reposts::find_by_user(tx, post.author_id, original, post.nullcast)?.is_some() {
+            return Ok(false);
+        }
+    }
     tx.lock(LockedResource::Post, post.id.get(), LockMode::Exclusive);
     if tx.execute(sql, &args)? == 0 {
         return Ok(false);

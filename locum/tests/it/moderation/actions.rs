@@ -57,6 +57,27 @@ fn removed_post_is_gone_everywhere_and_comes_back_when_the_action_is_lifted() {
 }
 
 #[test]
+fn removed_repost_stays_gone_after_another_one_or_without_its_post() {
+    let (author, reader) = (person("author"), person("reader"));
+    let path = format!("/2/users/{}/reposts", reader.id);
+    let [first, second] = ["First", "Second"].map(|text| author.publish_text(text));
+    let posts = format!("/2/users/{}/posts", reader.id);
+    let removed = [&first, &second].map(|post| {
+        reader.post(&path, &json!({ "post_id": post })).assert_status(200);
+        let newest = reader.get(&posts).assert_status(200)["data"][0]["id"].clone();
+        moderate(&["remove", newest.as_str().unwrap()])["id"].as_str().unwrap().to_owned()
+    });
+    reader.post(&path, &json!({ "post_id": first })).assert_status(200);
+    author.delete(format!("/2/posts/{second}")).assert_status(200);
+    for action in &removed {
+        assert!(moderate(&["lift", action])["lifted_at"].is_string());
+    }
+    assert_eq!(reader.get(&posts).assert_status(200)["meta"]["result_count"], 1);
+    let me = reader.get("/2/users/me?user.fields=public_metrics").assert_status(200);
+    assert_eq!(me["data"]["public_metrics"]["post_count"], 1, "{me}");
+}
+
+#[test]
 fn files_of_a_removed_post_are_served_to_nobody_and_come_back_with_it() {
     let server = TestServer::start(&[]);
     let author = server.new_user("author");
