@@ -18,8 +18,10 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 const MAX_CONCURRENT: usize = 32;
 /// The delay before another challenge after a failure.
 const RETRY_MS: i64 = 30 * 60 * 1000;
-/// A webhook that fails challenges for this long is disabled.
+/// A webhook that was not challenged with success for this long is disabled.
 const DISABLE_AFTER_MS: i64 = 28 * 60 * 60 * 1000;
+/// Challenges are repeated for at least this long before that.
+const MIN_FAILING_MS: i64 = 4 * 60 * 60 * 1000;
 
 /// Runs forever.
 pub(super) async fn run(store: &Store, settings: &WebhookSettings, client: &WebhookClient) {
@@ -86,12 +88,12 @@ pub(super) fn apply_result(
     challenged.record_attempt(tx, webhook.id)?;
     match &challenged.failure {
         None => record_success(tx, webhook, every, is_asked_for),
-        Some(failure) => record_failure(tx, webhook, failure),
+        Some(failure) => record_failure(tx, webhook, every, failure),
     }
 }
 
-/// Marks the webhook as valid, if it still is or its app requested the challenge. Waiting deliveries become due if it had failed before or its app requested the
-/// challenge.
+/// Marks the webhook as valid, if it still is or its app requested the challenge. Waiting deliveries become due if it
+/// had failed before or its app requested the challenge.
 fn record_success(tx: &mut Tx<'_>, webhook: &Webhook, every: Duration, is_asked_for: bool) -> Result<(), Error> {
     let next = tx.now().plus_ms(duration_ms(every));
     webhooks::mark_checked(tx, webhook.id, next, is_asked_for)?;
@@ -102,10 +104,16 @@ fn record_success(tx: &mut Tx<'_>, webhook: &Webhook, every: Duration, is_asked_
 }
 
 /// Disables the webhook, at once for permanent failures and otherwise after the limit.
-fn record_failure(tx: &mut Tx<'_>, webhook: &Webhook, failure: &ChallengeFailure) -> Result<(), Error> {
+fn record_failure(
+    tx: &mut Tx<'_>,
+    webhook: &Webhook,
+    every: Duration,
+    failure: &ChallengeFailure,
+) -> Result<(), Error> {
     let now = tx.now();
     let silent = now.ms().saturating_sub(webhook.checked_at.ms());
-    if failure.is_permanent || silent >= DISABLE_AFTER_MS {
+    let limit = DISABLE_AFTER_MS.max(duration_ms(every).saturating_add(MIN_FAILING_MS));
+    if failure.is_permanent || silent >= limit {
         return disable_webhook(tx, webhook.id, &failure.message);
     }
     let next = now.plus_ms(RETRY_MS);
