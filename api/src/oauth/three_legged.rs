@@ -1,8 +1,10 @@
 //! OAuth 1.0a: issues request tokens and access tokens (contract core §2.3).
 
+use base::oauth1::parse_oauth1_header;
 use base::percent::encode;
 use base::refusal::AuthenticationProblem;
 use base::{Error, Refusal};
+use http::header::AUTHORIZATION;
 use network::apps::{Permission, VerifiedRequest};
 use network::oauth1_flow;
 use web::endpoint::HandlerFuture;
@@ -54,12 +56,18 @@ fn read_parameter(call: &RequestContext, name: &'static str) -> Option<String> {
     form_value.or_else(|| call.query_text(name)).map(str::to_owned)
 }
 
-/// A lower level than the app's own, under either parameter name.
+/// A lower level than the app's own, under either parameter name, from the form, the query or the `Authorization`
+/// header.
 fn requested_permission(call: &RequestContext) -> Result<Option<Permission>, Error> {
-    let body = call.body();
-    let names = ["svc_auth_access_type", "x_auth_access_type"];
-    let form_value = names.into_iter().find_map(|name| body.optional_text(name));
-    match form_value.or_else(|| call.query_text("svc_auth_access_type")) {
+    const NAMES: [&str; 2] = ["svc_auth_access_type", "x_auth_access_type"];
+    let form_value = NAMES.into_iter().find_map(|name| call.body().optional_text(name));
+    let value = form_value.or_else(|| call.query_text(NAMES[0])).map(str::to_owned);
+    let from_header = || {
+        let header = call.head().headers.get(AUTHORIZATION)?.to_str().ok()?;
+        let parameters = parse_oauth1_header(header).ok()??;
+        parameters.into_iter().find(|(name, _)| NAMES.contains(&name.as_str())).map(|(_, value)| value)
+    };
+    match value.or_else(from_header).as_deref() {
         None => Ok(None),
         Some("read") => Ok(Some(Permission::Read)),
         Some("write") => Ok(Some(Permission::Write)),

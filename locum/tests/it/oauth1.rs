@@ -99,6 +99,19 @@ fn token_operation_verifies_the_signature_before_its_parameters() {
 }
 
 #[test]
+fn access_level_in_the_authorization_header_is_read() {
+    let user = shared_server().new_user("signer");
+    let key = OAuth1Credentials { token: ("", ""), ..user.oauth1_credentials() };
+    let (path, level) = ("/oauth/request_token?oauth_callback=oob", "x_auth_access_type");
+    for (value, status) in [("read", 200), ("none", 400)] {
+        let signed = TestRequest::post(format!("{path}&{level}={value}"));
+        let header = format!("{}, {level}=\"{value}\"", signed.oauth1_header(&key, &user.server.url));
+        let response = send(user.server, &TestRequest::post(path), &header);
+        assert_eq!(response.status, status, "{value}: {}", response.text());
+    }
+}
+
+#[test]
 fn token_operation_ignores_undeclared_parameters() {
     let user = shared_server().new_user("signer");
     let key = OAuth1Credentials { token: ("", ""), ..user.oauth1_credentials() };
