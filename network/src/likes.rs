@@ -8,7 +8,7 @@ use store::follows::UserEdge;
 use store::posts::PageRange;
 use store::{Tx, event_log, likes};
 
-use crate::visibility::Viewer;
+use crate::visibility::{Viewer, Visibility, profile_visibility};
 use crate::{post_actions, users};
 
 /// Returns false if the user already likes the post.
@@ -65,6 +65,11 @@ pub fn list_user_likes(tx: &mut Tx<'_>, viewer: UserId, user: UserId, range: &Pa
     if viewer == user {
         return Ok(likes::page_by_user(tx, user, range)?);
     }
-    let exists = store::users::find_by_id(tx, user)?.is_some();
-    Err(if exists { Refusal::NotVisible(subject).into() } else { Refusal::NotFound(subject).into() })
+    let found = store::users::find_by_id(tx, user)?;
+    let refusal = match found.map_or(Visibility::Missing, |user| profile_visibility(&user)) {
+        Visibility::Missing => Refusal::NotFound(subject),
+        Visibility::Suspended => Refusal::Suspended(subject),
+        Visibility::Visible | Visibility::Forbidden => Refusal::NotVisible(subject),
+    };
+    Err(refusal.into())
 }

@@ -98,7 +98,9 @@ fn check_post_rules(tx: &mut Tx<'_>, author: &PostAuthor, new: &NewPost) -> Resu
     let replied = previous.as_ref().and_then(|post| post.in_reply_to_post_id);
     let composed = compose::compose_text(tx, &text, new.reply_to.or(replied).is_some())?;
     validate_text(&user, &composed, new)?;
-    let held = blocked_terms::check_text(tx, "post", &composed.text, &composed.entities)?;
+    let options = new.poll.iter().flat_map(|poll| &poll.options);
+    let shown = std::iter::once(&composed.text).chain(options).map(String::as_str).collect::<Vec<_>>().join("\n");
+    let held = blocked_terms::check_text(tx, "post", &shown, &composed.entities)?;
     let targets = resolve_targets(tx, author, &user, new, previous)?;
     check_self_serve_limits(author, &composed)?;
     let media_keys = resolve_media_keys(tx, &user, new)?;
@@ -338,10 +340,12 @@ fn content_fingerprint(text: &str, new: &NewPost, media_keys: &str) -> Vec<u8> {
     let targets = [new.reply_to, new.quote].map(|id| id.map_or(0, PostId::get));
     let options = new.poll.as_ref().map(|poll| &poll.options);
     let key = format!(
-        "{}\u{0}{targets:?}\u{0}{media_keys}\u{0}{}\u{0}{options:?}\u{0}{:?}",
+        "{}\u{0}{targets:?}\u{0}{media_keys}\u{0}{}\u{0}{options:?}\u{0}{:?}\u{0}{}\u{0}{:?}",
         text.trim(),
         new.nullcast,
-        new.community_id
+        new.community_id,
+        new.card_uri,
+        new.direct_message_deep_link
     );
     base::secret::digest(&key).into_iter().take(16).collect()
 }

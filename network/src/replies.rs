@@ -21,6 +21,11 @@ pub fn set_hidden(tx: &mut Tx<'_>, user: UserId, id: PostId, hidden: bool) -> Re
     if !owns || reply.in_reply_to_post_id.is_none() {
         return Err(post_actions::not_permitted());
     }
+    let newest = match reply.edit_root_id.filter(|_| reply.state == PostState::Superseded) {
+        Some(root) => posts::newest_version(tx, root)?,
+        None => None,
+    };
+    let id = newest.map_or(id, |newest| newest.id);
     let (changed, kind) =
         if hidden { (replies::hide(tx, id)?, "reply.hide") } else { (replies::unhide(tx, id)?, "reply.unhide") };
     if changed {

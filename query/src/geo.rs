@@ -5,7 +5,7 @@ pub(crate) type GeoPoint = (f64, f64);
 
 const EARTH_RADIUS_METRES: f64 = 6_371_008.8;
 pub(crate) const METRES_PER_MILE: f64 = 1_609.344;
-/// The longest radius of a circle and side of a rectangle.
+/// Radii of circles and sides of rectangles are shorter (contract core §8.3).
 pub(crate) const MAX_RADIUS_METRES: f64 = 25.0 * METRES_PER_MILE;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,15 +17,15 @@ pub struct GeoArea {
 }
 
 impl GeoArea {
-    /// Whether its corners are on the globe and ordered, and no side is longer than 25 miles.
+    /// Whether its corners are on the globe and ordered, and each side is shorter than 25 miles.
     pub(crate) fn is_valid(self) -> bool {
         is_on_globe((self.west, self.south))
             && is_on_globe((self.east, self.north))
             && self.west < self.east
             && self.south < self.north
-            && distance_metres((self.west, self.south), (self.west, self.north)) <= MAX_RADIUS_METRES
-            && distance_metres((self.west, self.south), (self.east, self.south)) <= MAX_RADIUS_METRES
-            && distance_metres((self.west, self.north), (self.east, self.north)) <= MAX_RADIUS_METRES
+            && distance_metres((self.west, self.south), (self.west, self.north)) < MAX_RADIUS_METRES
+            && distance_metres((self.west, self.south), (self.east, self.south)) < MAX_RADIUS_METRES
+            && distance_metres((self.west, self.north), (self.east, self.north)) < MAX_RADIUS_METRES
     }
 
     pub(crate) fn contains(self, (lon, lat): GeoPoint) -> bool {

@@ -125,7 +125,7 @@ fn circle_value(text: &str) -> Option<TermValue> {
     let is_valid = parts.next().is_none()
         && is_on_globe((lon, lat))
         && radius > 0.0
-        && to_metres(radius, miles) <= MAX_RADIUS_METRES;
+        && to_metres(radius, miles) < MAX_RADIUS_METRES;
     is_valid.then_some(TermValue::Circle(lon, lat, radius, miles))
 }
 

@@ -87,6 +87,9 @@ fn liked_posts_are_listed_for_the_user_who_likes_them_only() {
     assert!(refused.get("data").is_none());
     let nobody = other.get("/2/users/1/liked_tweets").assert_status(200);
     assert_eq!(nobody["errors"][0]["title"], "Not Found Error");
+    fan.server.run_cli(&["user", "suspend", &fan.username]).assert_success();
+    let suspended = other.get(&liked).assert_status(200);
+    assert_eq!(suspended["errors"][0]["detail"], format!("User has been suspended: [{}].", fan.id), "{suspended}");
 }
 
 #[test]

@@ -185,6 +185,11 @@ fn message_link_names_the_recipient() {
     let body = |link: &str| json!({ "text": format!("Write us {link}"), "direct_message_deep_link": link });
     let link = format!("https://x.example/messages/compose?recipient_id={}", author.id);
     author.create_post(&body(&link)).assert_status(201);
+    let same_text = |link: &str| json!({ "text": "Write us", "direct_message_deep_link": link });
+    let other = format!("https://x.example/messages/compose?recipient_id={}", person("clerk").id);
+    for (link, status) in [(&link, 201), (&link, 403), (&other, 201)] {
+        author.create_post(&same_text(link)).assert_status(status);
+    }
     for wrong in [
         "x",
         "https://x.example/messages/compose",

@@ -63,4 +63,9 @@ fn reply_that_was_hidden_stays_hidden_when_its_author_edits_it() {
     let page = server.send(TestRequest::get(path.as_str())).assert_page(200);
     let (shown, hidden) = page.split_once("Replies hidden by the author").expect(&page);
     assert!(!shown.contains("Louder now") && hidden.contains("Louder now"), "{page}");
+    // The id of the version before stands for the newest one.
+    let body = json!({ "hidden": false });
+    root.send(TestRequest::new("PUT", format!("/2/tweets/{deeper}/hidden")).json(&body)).assert_status(200);
+    let page = server.send(TestRequest::get(path.as_str())).assert_page(200);
+    assert!(page.contains("Louder now") && !page.contains("Replies hidden by the author"), "{page}");
 }

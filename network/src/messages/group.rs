@@ -13,7 +13,7 @@ use crate::visibility::require_may_message;
 
 /// Including the creator.
 pub const MAX_GROUP_SIZE: usize = 50;
-/// Users invited at creation.
+/// Users besides the creator who are invited at creation.
 const NEW_GROUP_SIZE: std::ops::RangeInclusive<usize> = 2..=49;
 
 /// Refused if one of the users does not accept messages from the creator.
@@ -28,6 +28,7 @@ pub fn create_group(
     let mut participants = participants.to_vec();
     participants.sort_unstable();
     participants.dedup();
+    participants.retain(|user| *user != sender.user_id);
     if !NEW_GROUP_SIZE.contains(&participants.len()) {
         let message = format!(
             "The number of values in the `participant_ids` query parameter list [{}] is not \
@@ -38,7 +39,6 @@ pub fn create_group(
         );
         return Err(Refusal::invalid_parameter("participant_ids", participants.len(), message).into());
     }
-    participants.retain(|user| *user != sender.user_id);
     for user in &participants {
         let user = users::find_target(tx, *user, "participant_ids")?;
         require_may_message(tx, sender.user_id, &user)?;

@@ -78,7 +78,7 @@ fn invalid_participants_of_a_group_are_refused() {
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     let (bob_id, cid_id) = (bob.id.as_str(), cid.id.as_str());
     let group = |ids: &[&str]| ada.post("/2/dm_conversations", &group_of(ids, "Hi"));
-    for wrong in [&[][..], &[bob_id], &[bob_id, bob_id], &[bob_id, "x"], &many] {
+    for wrong in [&[][..], &[bob_id], &[bob_id, bob_id], &[bob_id, ada.id.as_str()], &[bob_id, "x"], &many] {
         group(wrong).assert_problem(400, "invalid-request");
     }
     group(&[bob_id, "1"]).assert_problem(404, "resource-not-found");

@@ -19,6 +19,8 @@ fn blocked_term_refuses_a_post_and_a_held_one_reports_it() {
     for text in [format!("so {bad}!"), "see https://www.spam.example/offer".to_owned()] {
         author.post("/2/posts", &json!({ "text": text })).assert_problem(403, "about:blank");
     }
+    let poll = json!({ "text": "Which?", "poll": { "options": [bad, "b"], "duration_minutes": 60 } });
+    author.post("/2/posts", &poll).assert_problem(403, "about:blank");
     author.publish_text(&format!("{bad}ness is another word"));
     let held = author.publish_text(&format!("so {odd}"));
     assert_eq!(found(&reader, &odd), 0);
