@@ -74,7 +74,8 @@ impl OAuth1Credentials {
             other => return Err(OAuth1Error::Method(other.to_owned())),
         }
         match collected.parameter_value("oauth_version") {
-            None | Some("1.0") => {}
+            // Libraries sign the name of the revision too.
+            None | Some("1.0" | "1.0a" | "1.0A") => {}
             Some(other) => return Err(OAuth1Error::Version(other.to_owned())),
         }
         let duplicate = collected.find_duplicate_name();

@@ -35,7 +35,8 @@ const STATE_LENGTH: usize = 500;
 
 #[derive(Clone, Debug)]
 pub struct OAuth2Config {
-    /// The `iss` parameter of every authorization response (RFC 9207); omitted if none.
+    /// The `issuer` of the server's metadata (RFC 8414). It is no parameter of authorization responses (RFC 9207): the
+    /// public API sends none, and clients that know no issuer refuse one.
     pub issuer: Option<String>,
     /// Whether invalid codes and refresh tokens are `invalid_grant`, as in RFC 6749, rather than `invalid_request`.
     pub invalid_grant: bool,
@@ -153,7 +154,7 @@ fn validate_app_request(
     }
     let state = non_empty(request.state.as_ref()).filter(|state| state.chars().nth(STATE_LENGTH).is_none());
     let error_with = |(error, description): OAuth2ErrorDetail| AuthorizeRefusal::Redirect {
-        to: error_url(config, uri, state, error, &description),
+        to: error_url(uri, state, error, &description),
         error,
         description,
     };
@@ -204,7 +205,7 @@ fn check_challenge(request: &AuthorizeRequest) -> Result<(bool, String), OAuth2E
         .ok_or_else(|| error_with("The code challenge method must be [S256] or [plain]."))?;
     match method {
         _ if !is_well_formed(challenge) => {
-            Err(error_with("The code challenge must have 43 to 128 characters of A-Z a-z 0-9 - . _ ~."))
+            Err(error_with("The code challenge must have 1 to 128 characters of A-Z a-z 0-9 - . _ ~."))
         }
         ChallengeMethod::Plain => Ok((true, ChallengeMethod::S256.derive_challenge(challenge))),
         ChallengeMethod::S256 if challenge.len() == 43 => Ok((false, challenge.to_owned())),
@@ -228,25 +229,14 @@ fn check_scopes(app: &App, request: &AuthorizeRequest) -> Result<Scopes, OAuth2E
     Ok(scopes)
 }
 
-fn response_url(config: &OAuth2Config, uri: &str, pairs: &[(&str, &str)]) -> String {
-    let mut pairs = pairs.to_vec();
-    pairs.extend(config.issuer.as_deref().map(|issuer| ("iss", issuer)));
+fn error_url(uri: &str, state: Option<&str>, error: &str, description: &str) -> String {
+    let mut pairs = vec![("error", error), ("error_description", description)];
+    pairs.extend(state.map(|state| ("state", state)));
     callback_urls::append_query(uri, &pairs)
 }
 
-fn error_url(config: &OAuth2Config, uri: &str, state: Option<&str>, error: &str, description: &str) -> String {
-    let mut pairs = vec![("error", error), ("error_description", description)];
-    pairs.extend(state.map(|state| ("state", state)));
-    response_url(config, uri, &pairs)
-}
-
 /// Grants the scopes; returns the redirect URL with the code.
-pub fn approve(
-    tx: &mut Tx<'_>,
-    config: &OAuth2Config,
-    authorization: &ValidatedAuthorization,
-    actor: &AuditActor,
-) -> Result<String, Error> {
+pub fn approve(tx: &mut Tx<'_>, authorization: &ValidatedAuthorization, actor: &AuditActor) -> Result<String, Error> {
     let user = users::find_active(tx, actor.require_user()?)?.id;
     grants::record_approval(tx, actor, user, authorization.app.id, None, authorization.scopes)?;
     let text = tx.rng().random_token(64)?;
@@ -265,18 +255,13 @@ pub fn approve(
         usage::record_credential_use(tx, authorization.app.id, PLAIN_PKCE_USAGE, None, wall_time())?;
     }
     let pairs = [("state", authorization.state.as_str()), ("code", &text)];
-    Ok(response_url(config, &authorization.redirect_uri, &pairs))
+    Ok(callback_urls::append_query(&authorization.redirect_uri, &pairs))
 }
 
 /// Returns the redirect URL with the error.
-pub fn deny(
-    tx: &mut Tx<'_>,
-    config: &OAuth2Config,
-    authorization: &ValidatedAuthorization,
-    actor: &AuditActor,
-) -> Result<String, Error> {
+pub fn deny(tx: &mut Tx<'_>, authorization: &ValidatedAuthorization, actor: &AuditActor) -> Result<String, Error> {
     let detail = json!({"scopes": authorization.scopes.to_string()});
     audit::append(tx, actor, AuditAction::GRANT_DENY, Some(authorization.app.id), &detail)?;
     let pairs = [("error", "access_denied"), ("state", &authorization.state)];
-    Ok(response_url(config, &authorization.redirect_uri, &pairs))
+    Ok(callback_urls::append_query(&authorization.redirect_uri, &pairs))
 }

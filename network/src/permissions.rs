@@ -10,7 +10,8 @@ macro_rules! parse_names {
             type Err = Fault;
 
             fn from_str(text: &str) -> Result<Self, Fault> {
-                Self::parse(text).ok_or_else(|| Fault::new(format!("{text:?} is not one of {:?}", Self::ALL)))
+                let names = || Self::ALL.iter().map(|one| one.name()).collect::<Vec<_>>().join(", ");
+                Self::parse(text).ok_or_else(|| Fault::new(format!("{text:?} is not one of {}", names())))
             }
         })*
     };

@@ -27,7 +27,6 @@ fn describe_server(call: &RequestContext) -> Result<HttpReply, Error> {
         "token_endpoint_auth_methods_supported": methods,
         "revocation_endpoint_auth_methods_supported": methods,
         "code_challenge_methods_supported": ["S256", "plain"],
-        "authorization_response_iss_parameter_supported": true,
         "scopes_supported": scopes,
     }))
 }

@@ -71,9 +71,9 @@ fn add_no_store(reply: HttpReply) -> HttpReply {
     reply.header(CACHE_CONTROL, HeaderValue::from_static("no-store"))
 }
 
-/// From the form or a JSON body: released clients send either.
+/// From the form, a JSON body or the query: released clients send each.
 fn form_parameter(call: &RequestContext, name: &'static str) -> Option<String> {
-    let value = call.body().optional_text(name);
+    let value = call.body().optional_text(name).or_else(|| call.query_text(name));
     value.filter(|text| !text.is_empty()).map(str::to_owned)
 }
 

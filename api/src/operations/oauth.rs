@@ -18,6 +18,23 @@ pub static OAUTH1: &[Endpoint] = &[
         .params(&[&[Parameter::query("oauth_callback", TEXT, "The callback URL, or `oob`."), ACCESS_TYPE]])
         .body(BodySpec::Form(text_members! { MAX_SHORT_TEXT; oauth_callback svc_auth_access_type x_auth_access_type }))
         .error_format(ErrorFormat::Legacy),
+    Endpoint::new("getRequestToken", "GET", "/oauth/request_token")
+        .handler(oauth::three_legged::request_token)
+        .summary("Issues a request token, for libraries that ask for it with GET.")
+        .allow_anonymous()
+        .limits(PER_APP, &[])
+        .params(&[&[Parameter::query("oauth_callback", TEXT, "The callback URL, or `oob`."), ACCESS_TYPE]])
+        .error_format(ErrorFormat::Legacy),
+    Endpoint::new("getAccessToken", "GET", "/oauth/access_token")
+        .handler(oauth::three_legged::access_token)
+        .summary("Exchanges a request token, for libraries that ask for it with GET.")
+        .allow_anonymous()
+        .limits(PER_APP, &[])
+        .params(&[&[
+            Parameter::query("oauth_token", TEXT, "The request token."),
+            Parameter::query("oauth_verifier", TEXT, "The verifier, or the PIN."),
+        ]])
+        .error_format(ErrorFormat::Legacy),
     Endpoint::new("createAccessToken", "POST", "/oauth/access_token")
         .handler(oauth::three_legged::access_token)
         .summary("Exchanges a request token and its verifier for an access token.")
@@ -67,6 +84,7 @@ pub static OAUTH2: &[Endpoint] = &[
         .summary("Exchanges a code or a refresh token for an access token.")
         .allow_anonymous()
         .limits(PER_APP, &[])
+        .params(&[TOKEN_PARAMETERS, CLIENT_PARAMETERS])
         .body(BodySpec::Form(text_members! { MAX_SHORT_TEXT;
             grant_type code redirect_uri code_verifier refresh_token client_id client_secret scope
         }))
@@ -76,8 +94,29 @@ pub static OAUTH2: &[Endpoint] = &[
         .summary("Revokes an access token or a refresh token.")
         .allow_anonymous()
         .limits(PER_APP, &[])
+        .params(&[
+            &[
+                Parameter::query("token", TEXT, "The token."),
+                Parameter::query("token_type_hint", TEXT, "The kind of the token."),
+            ],
+            CLIENT_PARAMETERS,
+        ])
         .body(BodySpec::Form(text_members! { MAX_SHORT_TEXT; token token_type_hint client_id client_secret }))
         .error_format(ErrorFormat::OAuth2),
+];
+
+/// The form's members, which a released client library sends in the query.
+const TOKEN_PARAMETERS: &[Parameter] = &[
+    Parameter::query("grant_type", TEXT, "`authorization_code` or `refresh_token`, or `client_credentials`."),
+    Parameter::query("code", TEXT, "The authorization code."),
+    Parameter::query("redirect_uri", TEXT, "The redirect URI of the authorization."),
+    Parameter::query("code_verifier", TEXT, "The PKCE verifier."),
+    Parameter::query("refresh_token", TEXT, "The refresh token."),
+    Parameter::query("scope", TEXT, "Fewer scopes for the new tokens."),
+];
+const CLIENT_PARAMETERS: &[Parameter] = &[
+    Parameter::query("client_id", TEXT, "The client id, of clients without Basic authentication."),
+    Parameter::query("client_secret", TEXT, "The client secret, of clients without Basic authentication."),
 ];
 
 const TEXT: Kind = Kind::text(0, MAX_SHORT_TEXT);

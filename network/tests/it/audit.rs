@@ -77,7 +77,7 @@ async fn approved(world: &World, app: &App, user: UserId) -> String {
     let request = question(app);
     let work = move |tx: &mut Tx<'_>| {
         let requested = flow::validate_authorize_request(tx, &OAuth2Config::default(), &request)?.unwrap();
-        flow::approve(tx, &OAuth2Config::default(), &requested, &AuditActor::user(user, HOME))
+        flow::approve(tx, &requested, &AuditActor::user(user, HOME))
     };
     let url = world.write(work).await;
     url.split_once("&code=").unwrap().1.to_owned()
@@ -110,7 +110,7 @@ fn grant_and_revocation_are_recorded_in_the_same_transaction() {
         let request = question(&app);
         let deny = move |tx: &mut Tx<'_>| {
             let requested = flow::validate_authorize_request(tx, &OAuth2Config::default(), &request)?.unwrap();
-            flow::deny(tx, &OAuth2Config::default(), &requested, &AuditActor::user(ada, HOME))
+            flow::deny(tx, &requested, &AuditActor::user(ada, HOME))
         };
         world.write(deny).await;
         is_by(&newest(&world, "grant.deny").await.0, Some(ada), id, HOME);

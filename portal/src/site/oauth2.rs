@@ -78,15 +78,14 @@ pub(crate) fn submit_decision(call: RequestContext) -> HandlerFuture {
             return Ok(redirect_to(&authorize_url(&pairs.collect::<Vec<_>>())));
         }
         let found = validate_request(&call, &visit, build_request(|name| sent.optional_text(name))).await?;
-        let rules = call.oauth_settings();
         let by = visit.audit_actor();
         match (decision.as_str(), &visit.person) {
             ("allow", Some(_)) => {
-                let approve = move |tx: &mut store::Tx<'_>| oauth2_flow::approve(tx, &rules, &found, &by);
+                let approve = move |tx: &mut store::Tx<'_>| oauth2_flow::approve(tx, &found, &by);
                 Ok(redirect_to_app(&call.write(approve).await?))
             }
             ("deny", _) => {
-                let deny = move |tx: &mut store::Tx<'_>| oauth2_flow::deny(tx, &rules, &found, &by);
+                let deny = move |tx: &mut store::Tx<'_>| oauth2_flow::deny(tx, &found, &by);
                 Ok(redirect_to_app(&call.write(deny).await?))
             }
             _ => {

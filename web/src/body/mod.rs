@@ -70,7 +70,9 @@ pub fn parse_body(
         (BodySpec::Json(members) | BodySpec::Multipart(members), _) if bytes.is_empty() => {
             check_object(members, Map::new(), vocabulary)
         }
-        (BodySpec::Json(members) | BodySpec::Multipart(members), BodyContentType::Json) => {
+        // Libraries that encode JSON themselves leave the type out.
+        (BodySpec::Json(members), BodyContentType::Absent)
+        | (BodySpec::Json(members) | BodySpec::Multipart(members), BodyContentType::Json) => {
             check_object(members, json::parse_object(bytes)?, vocabulary)
         }
         (BodySpec::Multipart(_), BodyContentType::Absent) => {

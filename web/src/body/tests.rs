@@ -131,7 +131,8 @@ fn an_empty_body_is_an_empty_object() {
 #[test]
 fn another_content_type_is_not_read() {
     let body = Bytes::from_static(b"{}");
-    for kind in [BodyContentType::Absent, BodyContentType::Form, BodyContentType::Other] {
+    assert!(parse_body(&FREE, BodyContentType::Absent, &body, Vocabulary::Post).is_ok());
+    for kind in [BodyContentType::Form, BodyContentType::Other] {
         let refused = parse_body(&FREE, kind, &body, Vocabulary::Post).unwrap_err();
         assert_eq!(refused, Refusal::UnsupportedMediaType { expected: "application/json" });
     }
