@@ -40,7 +40,7 @@ impl VocabularyHints {
     pub fn resolve(self, app: Option<Vocabulary>, default: Vocabulary) -> RenderOptions {
         let path_hint = self.path.or(self.body_key);
         let vocabulary = self.names.or(path_hint).or(app).unwrap_or(default);
-        let both_metrics = self.names.is_none() && path_hint != Some(Vocabulary::Post);
+        let both_metrics = self.newer_models || self.names.is_none() && path_hint != Some(Vocabulary::Post);
         RenderOptions { vocabulary, both_metric_names: both_metrics, newer_models: self.newer_models }
     }
 }
