@@ -148,6 +148,7 @@ fn mark_simulated(
 
 fn get_stats(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     let ask = StatsQuery::parse(ctx, params, SYNC_MAX_DAYS)?;
+    ask.check_metric_groups()?;
     let (length, data) = time_series::load_stats(ctx.tx, &ask)?;
     let mut output = OperationOutput::from_value(data);
     mark_simulated(ctx, &mut output, (ask.from, ask.to))?;

@@ -6,7 +6,7 @@ use ads::resources::line_items::LINE_ITEM;
 use ads_engine::engine::ensure_valid_params;
 use ads_engine::field_kind::format_time;
 use ads_engine::listing::exclusive_params;
-use ads_engine::{AccountContext, AdsRecord, Kind, OperationOutput, ParsedParams};
+use ads_engine::{AccountContext, AdsRecord, Kind, OperationOutput, ParsedParams, Resource};
 use base::Error;
 use base::refusal::AdsProblem;
 use serde_json::{Value, json};
@@ -42,10 +42,11 @@ pub(super) fn list(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> R
     if let Some((name, field)) = under {
         let ids = params.ints(name);
         let own: Vec<i64> = found.iter().map(|active| active.entity_id).collect();
+        let below = ids_above(ctx, resource, field, &ids)?;
         let above = parent_ids(ctx, entity, &own, field)?;
         found.retain(|active| {
             let parent = above.get(&active.entity_id);
-            parent.is_some_and(|parent| ids.contains(parent))
+            parent.is_some_and(|parent| ids.contains(parent)) || below.contains(&active.entity_id)
         });
     }
     let data: Vec<Value> = found
@@ -68,6 +69,22 @@ pub(super) fn list(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> R
     let entity = Kind::word(ENTITIES).render_value(&kind.into(), ctx.caller.vocabulary);
     output.echo_params.insert("entity".to_owned(), entity);
     Ok(output)
+}
+
+/// The entities that the filter's own are below of, such as the funding instruments of campaigns.
+fn ids_above(
+    ctx: &mut AccountContext<'_, '_>,
+    resource: &Resource,
+    field: &str,
+    ids: &[i64],
+) -> Result<Vec<i64>, Error> {
+    let above = format!("{}_id", resource.name);
+    let filter = entity_resource(&field.trim_end_matches("_id").to_ascii_uppercase());
+    let Some(filter) = filter.filter(|filter| filter.field(&above).is_some()) else {
+        return Ok(Vec::new());
+    };
+    let records = records_by_ids(ctx.tx, filter, ids)?;
+    Ok(records.values().filter_map(|record| record.int(&above)).collect())
 }
 
 /// The parent id of each entity, read from a field of its own or of its line item.
@@ -99,7 +116,7 @@ fn parent_ids(
                 _ => items.get(&item)?.int(field),
             };
         }
-        record.int(field).filter(|_| has(record, field))
+        if has(record, field) { record.int(field) } else { None }
     };
     Ok(records.iter().filter_map(|(id, record)| Some((*id, parent(record)?))).collect())
 }

@@ -9,6 +9,7 @@ use ads::resources::media_creatives::MEDIA_CREATIVE;
 use ads::resources::promotable_users;
 use ads::resources::promoted_accounts::PROMOTED_ACCOUNT;
 use ads::resources::promoted_posts::PROMOTED_POST;
+use ads::targeting_values::PLATFORMS;
 use ads_engine::account_context::{record_not_found, unknown_record};
 use ads_engine::engine::ensure_valid_params;
 use ads_engine::field_kind::{format_time, parse_time_in_zone};
@@ -100,9 +101,13 @@ impl StatsQuery {
             platform: optional("platform"),
             vocabulary: ctx.caller.vocabulary,
         };
-        ask.check_metric_groups()?;
         ask.check_segmentation(&AccountTimeZone::from_name(ctx.account()?.record.text("timezone")))?;
-        let country = ask.country.as_deref().filter(|_| ask.segments.as_deref() == Some("METROS"));
+        let is_known = |platform: &str| PLATFORMS.iter().any(|(known, _)| *known == platform);
+        if let Some(platform) = ask.platform.as_deref().filter(|platform| !is_known(platform)) {
+            let message = format!("There is no platform {platform}");
+            return Err(AdsProblem::invalid_parameter("platform", platform, message).into());
+        }
+        let country = ask.country.as_deref();
         // A country may be given by its two letters.
         let is_code = |text: &str| gazetteer().find_country(&text.to_ascii_uppercase()).is_some();
         if let Some(id) = country.filter(|country| !is_code(country)) {
@@ -121,7 +126,8 @@ impl StatsQuery {
         role != AdsRole::Analyst || self.kind == "ACCOUNT" && self.groups == ["ENGAGEMENT"]
     }
 
-    fn check_metric_groups(&self) -> Result<(), Error> {
+    /// Of synchronous requests; connectors ask for all groups in one job.
+    pub(super) fn check_metric_groups(&self) -> Result<(), Error> {
         let has = |name: &str| self.groups.iter().any(|group| group == name);
         if has("MOBILE_CONVERSION") && self.groups.len() > 1 {
             let message = "MOBILE_CONVERSION is asked for alone";

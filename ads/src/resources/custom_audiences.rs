@@ -225,11 +225,25 @@ pub fn require_targetable(ctx: &mut AccountContext<'_, '_>, value: &str) -> Resu
     let Some((audience, _)) = find(ctx, id, false)? else {
         return Err(unknown_record(&CUSTOM_AUDIENCE, "targeting_value", value).into());
     };
-    if audience.flag("targetable") {
+    if audience.flag("targetable") && may_use_parts(ctx, &audience)? {
         return Ok(audience);
     }
     let message = format!("The audience {value} cannot be targeted (yet)");
     Err(AdsProblem::invalid_attribute("targeting_value", message).into())
+}
+
+/// Whether the account still has access to the audiences of others that a flexible one is made of.
+fn may_use_parts(ctx: &mut AccountContext<'_, '_>, audience: &AdsRecord) -> Result<bool, Error> {
+    if audience.text("audience_type") != FLEXIBLE {
+        return Ok(true);
+    }
+    let segments = audience.get("segments").cloned().unwrap_or_default();
+    for id in segments::audience_ids(&segments) {
+        if find(ctx, id, true)?.is_none() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 pub fn action_not_allowed(message: &str) -> Error {

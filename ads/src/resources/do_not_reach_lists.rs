@@ -24,7 +24,7 @@ pub static DO_NOT_REACH_LIST: Resource = Resource {
     has_random_ids: true,
     fields: &[
         FieldSpec::text("name", 1, 255).set_by_server().default_word("Do Not Reach List"),
-        FieldSpec::text("description", 1, 1000).immutable(),
+        FieldSpec::text("description", 1, 1000).label("Description").immutable(),
         FieldSpec::new("list_size", Kind::int(0, i64::MAX)).set_by_server(),
         FieldSpec::new("targetable", Kind::BOOL).set_by_server().default_flag(false),
         FieldSpec::new("processed", Kind::BOOL).set_by_server().hidden().default_flag(false),

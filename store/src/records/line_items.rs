@@ -17,12 +17,16 @@ pub fn servable_line_items(tx: &mut Tx<'_>, items: &[i64], sandbox: bool) -> Res
     }
     let open = format!(" AND EXISTS (SELECT 1 FROM users u WHERE u.id = {user} AND u.state = 0 AND u.protected = 0)");
     seen.push(of("promoted_account", &open));
-    seen.push(of("media_creative", ""));
+    seen.push(of("media_creative", LIVE_MEDIA));
     let sql =
         format!("SELECT i.id FROM ads_record i WHERE i.id = $1 AND i.kind = 'line_item' AND ({})", seen.join(" OR "));
     tx.query_by_keys(&sql, items, &[])
 }
 
+/// Account media that were not deleted.
+const LIVE_MEDIA: &str = " AND EXISTS (SELECT 1 FROM ads_record m \
+                          WHERE m.id = CAST(ads_record.body ->> 'account_media_id' AS BIGINT) \
+                          AND m.kind = 'account_media' AND m.level = 0)";
 /// A public post: live, by an active and unprotected user; for a repost, the original as well.
 const PUBLIC_POST: &str = " AND EXISTS (SELECT 1 FROM post p JOIN users u ON u.id = p.author_id \
                          WHERE p.id = CAST(ads_record.body ->> 'post_id' AS BIGINT) AND p.state = 0 AND u.state = 0 \

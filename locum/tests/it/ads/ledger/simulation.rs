@@ -335,6 +335,13 @@ fn check_active_entities(ads: &Advertiser, made: &BTreeMap<&'static str, (String
         let start = one["activity_start_time"].as_str().unwrap();
         assert!((from.as_str()..to.as_str()).contains(&start), "{found}");
     }
+    // Above the entities of the filter.
+    let (_, item) = made.values().next().unwrap();
+    for entity in ["CAMPAIGN", "FUNDING_INSTRUMENT"] {
+        let params = [("entity", entity), ("line_item_ids", item.as_str()), ("start_time", &*from), ("end_time", &*to)];
+        let found = ads.beside("GET", "A/active_entities", &params).assert_status(200);
+        assert_eq!(found["data"].as_array().unwrap().len(), 1, "{entity}: {found}");
+    }
 }
 
 /// The Ads Manager shows the same, and says that it is simulated.
