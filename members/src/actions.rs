@@ -135,11 +135,16 @@ impl MemberAction {
     fn return_path(self, next: &str) -> String {
         let id = self.id;
         match self.function {
-            Post(_) if self.verb == DELETE_POST && next.ends_with(&format!("/status/{id}")) => HOME_PATH.to_owned(),
+            Post(_) if self.verb == DELETE_POST && is_thread_of(next, id) => HOME_PATH.to_owned(),
             Post(_) | PostWithNumber(_) if self.verb != DELETE_POST => format!("{next}#p{id}"),
             _ => next.to_owned(),
         }
     }
+}
+
+fn is_thread_of(next: &str, id: i64) -> bool {
+    let path = next.split(['?', '#']).next().unwrap_or_default();
+    path.ends_with(&format!("/status/{id}"))
 }
 
 #[cfg(test)]

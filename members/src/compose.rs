@@ -83,6 +83,7 @@ pub(crate) fn show_edit(call: RequestContext) -> HandlerFuture {
         let post = call.read(move |tx| Ok(store::posts::find_by_id(tx, id)?)).await?;
         let post = post.filter(|post| post.author_id == user).ok_or(Refusal::RouteNotFound)?;
         let draft = PostDraft {
+            media: post.media_keys.split(',').filter_map(|key| Id::parse(key.split_once('_')?.1)).collect(),
             text: post.text,
             edit_of: Some(id),
             next: format!("/{}/status/{id}", visit.person.user.username),

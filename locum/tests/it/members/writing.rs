@@ -57,6 +57,24 @@ fn file_of_a_form_is_attached_to_its_post() {
 }
 
 #[test]
+fn edited_post_keeps_its_pictures() {
+    let server = TestServer::start(&[]);
+    let (author, mut browser) = signed_in(&server, "editor");
+    server.run_cli(&["user", "edit", &author.username, "--subscription-type", "Premium"]).assert_success();
+    let page = browser.get("/compose").text();
+    let texts = [("text", "Befor"), ("description", "A grey square"), ("act", "post")];
+    assert_eq!(send_form(&mut browser, &page, "/compose", &texts, &samples::png(60, 40)).status, 303);
+    let posts = author.get(format!("/2/users/{}/posts", author.id)).assert_status(200);
+    let id = posts["data"][0]["id"].as_str().unwrap();
+    let page = browser.get(format!("/{}/status/{id}/edit", author.username));
+    assert!(page.text().contains("A grey square"), "{}", page.text());
+    let edited = browser.submit(&page, "/compose", &[("text", "Before"), ("act", "post")]);
+    assert_eq!(edited.status, 303, "{}", edited.text());
+    let shown = browser.get(edited.header("location")).assert_page(200);
+    assert!(shown.contains("alt=\"A grey square\"") && shown.contains("Before"), "{shown}");
+}
+
+#[test]
 fn form_with_a_nul_character_is_refused() {
     let server = shared_server();
     let (author, mut browser) = signed_in(server, "nul");
