@@ -81,8 +81,24 @@ impl ServiceContext {
     fn peer_of(&self, addr: Option<SocketAddr>, is_tls: bool, headers: &HeaderMap) -> Peer {
         let own = addr.map(|addr| addr.ip());
         let is_trusted = own.is_none_or(|own| self.limits.trusted_proxies.contains(&own));
-        let client = if is_trusted { forwarded_address(headers).or(own) } else { own };
+        let client = if is_trusted { self.forwarded_address(headers).or(own) } else { own };
         Peer { addr, is_trusted, client, is_tls }
+    }
+
+    /// The last entry that is no trusted proxy's own address: each of them appends whom it was called by, and clients
+    /// can forge what is before.
+    fn forwarded_address(&self, headers: &HeaderMap) -> Option<IpAddr> {
+        let mut first = None;
+        for line in headers.get_all(X_FORWARDED_FOR).iter().rev() {
+            for entry in line.to_str().ok()?.rsplit(',') {
+                let Some(address) = parse_forwarded(entry.trim()) else { return first };
+                first = Some(address);
+                if !self.limits.trusted_proxies.contains(&address) {
+                    return first;
+                }
+            }
+        }
+        first
     }
 }
 
@@ -111,10 +127,10 @@ impl ServiceContext {
     }
 }
 
-/// Only the last entry was written by the trusted proxy; clients can forge the others.
-fn forwarded_address(headers: &HeaderMap) -> Option<IpAddr> {
-    let last = headers.get_all(X_FORWARDED_FOR).iter().next_back()?;
-    let address: IpAddr = last.to_str().ok()?.rsplit(',').next()?.trim().parse().ok()?;
+/// An address, also with a port.
+fn parse_forwarded(entry: &str) -> Option<IpAddr> {
+    let bare = entry.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(entry);
+    let address = bare.parse().ok().or_else(|| Some(entry.parse::<SocketAddr>().ok()?.ip()))?;
     Some(address.to_canonical())
 }
 
