@@ -218,6 +218,9 @@ async fn new_manifest(instance: &Instance, options: &BackupOptions, now: Time) -
     let migrations = Store::migration_status(settings.database_location()).await?;
     let sealed = options.passphrase.as_ref().map(|passphrase| {
         let keys = instance::load_keys(settings)?;
+        if keys.first().is_none_or(|key| key.id() != instance.store.context().keyring.current_key_id()) {
+            return Err(Fault::new("the file of the master key has another key than the server uses"));
+        }
         SealedKeys::seal(&keys, passphrase)
     });
     Ok(BackupManifest {

@@ -14,9 +14,12 @@ pub(crate) fn load_keyring(settings: &ServerSettings, rng: &Rng, new: bool) -> R
     Ok(Keyring::new(load_current_key(settings, rng, new)?, load_old_keys(settings)?))
 }
 
-/// The current key, then the old ones.
+/// The current key, then the old ones, as the files have them: a rotation may have replaced the key of the start.
 pub(crate) fn load_keys(settings: &ServerSettings) -> Result<Vec<MasterKey>, CommandError> {
-    let current = load_current_key(settings, &Rng::Os, false)?;
+    let current = match key_file_path(settings) {
+        Some(file) => read_key_file(&file)?,
+        None => load_current_key(settings, &Rng::Os, false)?,
+    };
     Ok(std::iter::once(current).chain(load_old_keys(settings)?).collect())
 }
 
