@@ -85,7 +85,7 @@ async fn run_until_shutdown(
     opened: &mut Option<Arc<WorldRegistry>>,
 ) -> Result<(), CommandError> {
     let settings = Arc::clone(&instance.settings);
-    let signals = StopSignals::install()?;
+    let signals = StopSignals::install(instance.settings.mode)?;
     let checked = settings.open_media_files()?.check_bucket().await;
     checked.map_err(|error| CommandError::Failed(format!("media.s3_url: {error}")))?;
     BackupSchedule::from_settings(&settings)?;
