@@ -20,8 +20,8 @@ pub(crate) struct BackupArgs {
     #[arg(long)]
     media_only: bool,
     /// Keep this many backups in the folder or bucket and remove older ones
-    #[arg(long, value_name = "N")]
-    keep: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    keep: Option<u16>,
     /// Include the master key, encrypted with the passphrase in this file
     #[arg(long, value_name = "FILE")]
     key_passphrase_file: Option<PathBuf>,
@@ -60,7 +60,7 @@ pub(super) async fn execute(instance: &Instance, args: &BackupArgs) -> Result<Va
     }
     let passphrase = args.key_passphrase_file.as_deref().map(read_passphrase).transpose();
     let passphrase = passphrase.map_err(|error| refused(error.message()))?;
-    let options = BackupOptions { media_only: args.media_only, passphrase, keep: args.keep };
+    let options = BackupOptions { media_only: args.media_only, passphrase, keep: args.keep.map(usize::from) };
     let report = Box::pin(create_backup(instance, &location, &options)).await?;
     Ok(json!(report))
 }

@@ -73,7 +73,7 @@ fn build_config(certificates: Arc<dyn ResolvesServerCert>) -> Result<ServerConfi
     let builder = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()));
     let builder = builder.with_protocol_versions(&[&rustls::version::TLS13, &rustls::version::TLS12])?;
     let mut config = builder.with_no_client_auth().with_cert_resolver(certificates);
-    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec(), b"http/1.0".to_vec()];
     config.session_storage = ServerSessionMemoryCache::new(MAX_STORED_SESSIONS);
     config.ticketer = ring::Ticketer::new()?;
     Ok(config)
