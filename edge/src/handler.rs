@@ -81,24 +81,8 @@ impl ServiceContext {
     fn peer_of(&self, addr: Option<SocketAddr>, is_tls: bool, headers: &HeaderMap) -> Peer {
         let own = addr.map(|addr| addr.ip());
         let is_trusted = own.is_none_or(|own| self.limits.trusted_proxies.contains(&own));
-        let client = if is_trusted { self.forwarded_address(headers).or(own) } else { own };
+        let client = if is_trusted { forwarded_address(headers, &self.limits.trusted_proxies).or(own) } else { own };
         Peer { addr, is_trusted, client, is_tls }
-    }
-
-    /// The last entry that is no trusted proxy's own address: each of them appends whom it was called by, and clients
-    /// can forge what is before.
-    fn forwarded_address(&self, headers: &HeaderMap) -> Option<IpAddr> {
-        let mut first = None;
-        for line in headers.get_all(X_FORWARDED_FOR).iter().rev() {
-            for entry in line.to_str().ok()?.rsplit(',') {
-                let Some(address) = parse_forwarded(entry.trim()) else { return first };
-                first = Some(address);
-                if !self.limits.trusted_proxies.contains(&address) {
-                    return first;
-                }
-            }
-        }
-        first
     }
 }
 
@@ -125,6 +109,22 @@ impl ServiceContext {
             None => {}
         }
     }
+}
+
+/// The last entry that is no trusted proxy's own address: each of them appends whom it was called by, and clients can
+/// forge what is before.
+fn forwarded_address(headers: &HeaderMap, trusted: &[IpAddr]) -> Option<IpAddr> {
+    let mut first = None;
+    for line in headers.get_all(X_FORWARDED_FOR).iter().rev() {
+        for entry in line.to_str().ok()?.rsplit(',') {
+            let Some(address) = parse_forwarded(entry.trim()) else { return first };
+            first = Some(address);
+            if !trusted.contains(&address) {
+                return first;
+            }
+        }
+    }
+    first
 }
 
 /// An address, also with a port.
@@ -306,4 +306,37 @@ fn panic_response(panic: &(dyn Any + Send), stats: &ListenerStats, version: Vers
     let message = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     tracing::error!(panic = message.unwrap_or("?"), "a handler panicked");
     problem_response(StatusCode::INTERNAL_SERVER_ERROR, version, false)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::IpAddr;
+
+    use http::header::{HeaderMap, HeaderValue};
+
+    use super::{X_FORWARDED_FOR, forwarded_address};
+
+    #[test]
+    fn client_is_the_last_address_that_is_no_trusted_proxy() {
+        let trusted: [IpAddr; 2] = ["127.0.0.1".parse().unwrap(), "203.0.113.50".parse().unwrap()];
+        for (lines, client) in [
+            (&["198.51.100.7"][..], Some("198.51.100.7")),
+            (&["198.51.100.7, 203.0.113.50"], Some("198.51.100.7")),
+            (&["198.51.100.7", "203.0.113.50"], Some("198.51.100.7")),
+            (&["192.0.2.1, 198.51.100.7:1234"], Some("198.51.100.7")),
+            (&["[2001:db8::1]:80"], Some("2001:db8::1")),
+            (&["[2001:db8::1]"], Some("2001:db8::1")),
+            (&["127.0.0.1"], Some("127.0.0.1")),
+            (&["198.51.100.7, unknown"], None),
+            (&["198.51.100.7, unknown, 203.0.113.50"], Some("203.0.113.50")),
+            (&[], None),
+        ] {
+            let mut headers = HeaderMap::new();
+            for line in lines {
+                headers.append(X_FORWARDED_FOR, HeaderValue::from_static(line));
+            }
+            let expected = client.map(|client| client.parse().unwrap());
+            assert_eq!(forwarded_address(&headers, &trusted), expected, "{lines:?}");
+        }
+    }
 }
