@@ -78,13 +78,10 @@ async fn find_posts(
         return Ok(refuse("The search is too long.".to_owned()));
     }
     let dialect = QueryDialect::new(QueryProduct::FullArchive, AccessTier::Enterprise);
-    let query = match query::parse(text, dialect) {
-        Ok(query) => Arc::new(query),
-        Err(_) => {
-            let problem = "This search cannot be read. It needs a word that it looks for, and quotation marks and \
-                           parentheses in pairs.";
-            return Ok(refuse(problem.to_owned()));
-        }
+    let Ok(query) = query::parse(text, dialect).map(Arc::new) else {
+        let problem = "This search cannot be read. It needs a word that it looks for, and quotation marks and parentheses \
+                       in pairs.";
+        return Ok(refuse(problem.to_owned()));
     };
     let window = SearchWindow { before_id: before.unwrap_or(i64::MAX), ..SearchWindow::ALL };
     let request = PostSearchRequest { query, window, limit: usize::try_from(PAGE_SIZE).unwrap_or(0) };

@@ -398,8 +398,9 @@ fn post_with_a_choice_unlocks_the_reward_and_counts_once() {
     assert_eq!(posts["data"][0]["text"], "I choose the &lt;coast&gt; &amp; more #Coast");
     // It counts as use of the card, once.
     assert_eq!(carded.clicks(), [0, 1, 0, 1]);
-    let again = submit_post(&mut browser, &form, CHOICE);
-    assert!(again.assert_page(400).contains("duplicate"));
+    assert_eq!(submit_post(&mut browser, &form, CHOICE).status, 303, "the same form has no effect again");
+    let form = browser.get(conversation.first_choice());
+    assert!(submit_post(&mut browser, &form, CHOICE).assert_page(400).contains("duplicate"));
     assert_eq!(submit_post(&mut browser, &form, "#hills too").status, 303);
     assert_eq!(carded.clicks(), [0, 1, 0, 1]);
 }

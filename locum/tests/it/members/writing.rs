@@ -4,7 +4,7 @@ use super::message_files::{count_files, send_form};
 use super::signed_in;
 use crate::harness::{TestRequest, TestServer, shared_server};
 use crate::media::{multipart, samples};
-use crate::pages::browser::{hidden, posted};
+use crate::pages::browser::{Browser, hidden, posted};
 
 #[test]
 fn form_that_is_sent_twice_posts_once() {
@@ -59,8 +59,9 @@ fn file_of_a_form_is_attached_to_its_post() {
 #[test]
 fn edited_post_keeps_its_pictures() {
     let server = TestServer::start(&[]);
-    let (author, mut browser) = signed_in(&server, "editor");
-    server.run_cli(&["user", "edit", &author.username, "--subscription-type", "Premium"]).assert_success();
+    let author = server.new_user_with("editor", &["--subscription-type", "Premium"]);
+    let mut browser = Browser::new(&server);
+    assert_eq!(browser.sign_in(&author.username, "a long secret", "/home").status, 303);
     let page = browser.get("/compose").text();
     let texts = [("text", "Befor"), ("description", "A grey square"), ("act", "post")];
     assert_eq!(send_form(&mut browser, &page, "/compose", &texts, &samples::png(60, 40)).status, 303);
