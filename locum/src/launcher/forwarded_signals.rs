@@ -14,8 +14,7 @@ pub(super) struct ForwardedSignals(Vec<(Signal, unix::Signal)>);
 impl ForwardedSignals {
     /// Signals that this process ignores, as under `nohup`, stay ignored, and so they are by the program.
     pub(super) fn install() -> Result<Self, Fault> {
-        let ignored = ignored_signals();
-        let heard = FORWARDED.into_iter().filter(|signal| ignored >> (signal.as_raw() - 1) & 1 == 0);
+        let heard = FORWARDED.into_iter().filter(|signal| !is_ignored(*signal));
         let streams = heard.map(|signal| {
             let stream = unix::signal(unix::SignalKind::from_raw(signal.as_raw()));
             Ok((signal, stream.map_err(Fault::context("watching for signals"))?))
@@ -48,6 +47,11 @@ fn is_in_foreground() -> bool {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields: Vec<&str> = stat.rsplit_once(") ").map_or("", |(_, rest)| rest).split(' ').collect();
     matches!(fields.get(..), Some([_, _, group, _, _, foreground, ..]) if group == foreground)
+}
+
+/// Whether this process was started with the signal ignored.
+pub(crate) fn is_ignored(signal: Signal) -> bool {
+    ignored_signals() >> (signal.as_raw() - 1) & 1 == 1
 }
 
 /// The bits of `SigIgn` in `proc_pid_status(5)`; none where there is no such file.

@@ -5,6 +5,7 @@ use edge::Shutdown;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::config::RunMode;
+use crate::launcher::is_ignored;
 
 /// The conventional exit status after SIGINT.
 const INTERRUPTED: i32 = 130;
@@ -12,9 +13,8 @@ const INTERRUPTED: i32 = 130;
 pub(super) struct StopSignals {
     term: Signal,
     int: Signal,
-    hup: Signal,
-    /// Whether the server ends with its terminal.
-    ends_with_terminal: bool,
+    /// Of a development server, which ends with its terminal.
+    hup: Option<Signal>,
 }
 
 impl StopSignals {
@@ -22,12 +22,10 @@ impl StopSignals {
     /// terminal does; in production it only asks for the certificate to be read again.
     pub(super) fn install(mode: RunMode) -> Result<Self, Fault> {
         let watch = |kind| signal(kind).map_err(Fault::context("watching for signals"));
-        Ok(Self {
-            term: watch(SignalKind::terminate())?,
-            int: watch(SignalKind::interrupt())?,
-            hup: watch(SignalKind::hangup())?,
-            ends_with_terminal: mode == RunMode::Dev,
-        })
+        let (term, int) = (watch(SignalKind::terminate())?, watch(SignalKind::interrupt())?);
+        // Under `nohup`, the signal stays ignored.
+        let hup = if is_ignored(rustix::process::Signal::HUP) { None } else { Some(watch(SignalKind::hangup())?) };
+        Ok(Self { term, int, hup: hup.filter(|_| mode == RunMode::Dev) })
     }
 
     /// Triggers the shutdown on the first signal; exits immediately on the second.
@@ -42,10 +40,16 @@ impl StopSignals {
     }
 
     async fn next(&mut self) {
+        let hangup = async {
+            match &mut self.hup {
+                Some(hup) => hup.recv().await,
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
             _ = self.term.recv() => {}
             _ = self.int.recv() => {}
-            _ = self.hup.recv(), if self.ends_with_terminal => {}
+            _ = hangup => {}
         }
     }
 }
