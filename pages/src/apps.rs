@@ -96,8 +96,8 @@ pub struct AppListPage {
 
 html_page!(AppListPage, "apps", |_| "Your apps".to_owned());
 
-/// Form fields: `name`, `description`, `website`, `kind` ([`AppKind::form_value`]), `permission`
-/// ([`PermissionLevel::form_value`]), `callbacks` (one per line), and `sign_in` and `email`, which are `on` or
+/// Form fields: `name`, `description`, `website`, `kind` ([`AppKind::name`]), `permission`
+/// ([`PermissionLevel::name`]), `callbacks` (one per line), and `sign_in` and `email`, which are `on` or
 /// absent.
 #[derive(Clone, Default)]
 pub struct AppForm {

@@ -152,7 +152,7 @@ pub struct OperatorHelp {
     pub standalone: bool,
 }
 
-/// Form fields: `query`, `product` ([`ConsoleProduct::form_value`]), `post` (a post ID).
+/// Form fields: `query`, `product` ([`ConsoleProduct::name`]), `post` (a post ID).
 #[derive(Template)]
 #[template(path = "search_console.html")]
 pub struct SearchConsolePage {
