@@ -88,7 +88,7 @@ async fn approve(world: &World, request: AuthorizeRequest, user: UserId) -> Stri
 async fn code(world: &World, party: &Party, user: UserId) -> String {
     let url = approve(world, question(party), user).await;
     let (_, rest) = url.split_once("&code=").unwrap();
-    rest.split_once('&').unwrap().0.to_owned()
+    rest.to_owned()
 }
 
 fn said(stop: Error) -> String {
@@ -267,7 +267,7 @@ fn plain_challenge_needs_its_verifier() {
                 };
                 let url = approve(&world, request, ada).await;
                 let (_, code) = url.split_once("&code=").unwrap();
-                let mut came = with_code(code.split_once('&').unwrap().0);
+                let mut came = with_code(code);
                 came.code_verifier = Some(verifier);
                 let response = exchange(&world, &rules(), &party, came).await;
                 assert_eq!(response.is_ok(), good, "{method:?}");

@@ -19,7 +19,7 @@ async fn judge(world: &World, rules: &OAuth2Config, request: AuthorizeRequest) -
         Err(AuthorizeRefusal::Page(reason)) => format!("page {reason:?}"),
         Err(AuthorizeRefusal::Redirect { to, error, .. }) => {
             assert!(to.contains(&format!("?error={error}&error_description=")), "{to}");
-            let state = to.contains("&state=a%20b%26c&");
+            let state = to.ends_with("&state=a%20b%26c");
             assert!(to.starts_with(CALLBACK), "{to}");
             format!("{error}{}", if state { "" } else { " stateless" })
         }
