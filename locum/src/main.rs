@@ -8,6 +8,7 @@ mod command;
 mod command_error;
 mod config;
 mod dev;
+mod ignored_signals;
 mod instance;
 mod launcher;
 mod operations;

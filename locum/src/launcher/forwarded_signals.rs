@@ -5,6 +5,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use tokio::signal::unix;
 
 use super::child_process::ChildProcess;
+use crate::ignored_signals::is_ignored;
 
 const FORWARDED: [Signal; 7] =
     [Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT, Signal::USR1, Signal::USR2, Signal::WINCH];
@@ -47,16 +48,4 @@ fn is_in_foreground() -> bool {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields: Vec<&str> = stat.rsplit_once(") ").map_or("", |(_, rest)| rest).split(' ').collect();
     matches!(fields.get(..), Some([_, _, group, _, _, foreground, ..]) if group == foreground)
-}
-
-/// Whether this process was started with the signal ignored.
-pub(crate) fn is_ignored(signal: Signal) -> bool {
-    ignored_signals() >> (signal.as_raw() - 1) & 1 == 1
-}
-
-/// The bits of `SigIgn` in `proc_pid_status(5)`; none where there is no such file.
-fn ignored_signals() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    line.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok()).unwrap_or(0)
 }

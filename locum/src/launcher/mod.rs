@@ -21,7 +21,6 @@ use rustix::fs::Mode;
 
 use self::child_process::ChildProcess;
 use self::forwarded_signals::ForwardedSignals;
-pub(crate) use self::forwarded_signals::is_ignored;
 use self::intercept_variables::{EnvironmentChanges, PROXY_VARIABLES, sandbox_variables};
 use self::program_server::ProgramServer;
 use self::run_label::RunLabel;

@@ -5,7 +5,7 @@ use edge::Shutdown;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::config::RunMode;
-use crate::launcher::is_ignored;
+use crate::ignored_signals::is_ignored;
 
 /// The conventional exit status after SIGINT.
 const INTERRUPTED: i32 = 130;
