@@ -15,7 +15,7 @@ pub static OAUTH1: &[Endpoint] = &[
         .summary("Issues a request token to an app.")
         .allow_anonymous()
         .limits(PER_APP, &[])
-        .params(&[&[Parameter::query("oauth_callback", TEXT, "The callback URL, or `oob`."), ACCESS_TYPE]])
+        .params(&[REQUEST_TOKEN_PARAMETERS])
         .body(BodySpec::Form(text_members! { MAX_SHORT_TEXT; oauth_callback svc_auth_access_type x_auth_access_type }))
         .error_format(ErrorFormat::Legacy),
     Endpoint::new("getRequestToken", "GET", "/oauth/request_token")
@@ -23,27 +23,21 @@ pub static OAUTH1: &[Endpoint] = &[
         .summary("Issues a request token, for libraries that ask for it with GET.")
         .allow_anonymous()
         .limits(PER_APP, &[])
-        .params(&[&[Parameter::query("oauth_callback", TEXT, "The callback URL, or `oob`."), ACCESS_TYPE]])
+        .params(&[REQUEST_TOKEN_PARAMETERS])
         .error_format(ErrorFormat::Legacy),
     Endpoint::new("getAccessToken", "GET", "/oauth/access_token")
         .handler(oauth::three_legged::access_token)
         .summary("Exchanges a request token, for libraries that ask for it with GET.")
         .allow_anonymous()
         .limits(PER_APP, &[])
-        .params(&[&[
-            Parameter::query("oauth_token", TEXT, "The request token."),
-            Parameter::query("oauth_verifier", TEXT, "The verifier, or the PIN."),
-        ]])
+        .params(&[ACCESS_TOKEN_PARAMETERS])
         .error_format(ErrorFormat::Legacy),
     Endpoint::new("createAccessToken", "POST", "/oauth/access_token")
         .handler(oauth::three_legged::access_token)
         .summary("Exchanges a request token and its verifier for an access token.")
         .allow_anonymous()
         .limits(PER_APP, &[])
-        .params(&[&[
-            Parameter::query("oauth_token", TEXT, "The request token."),
-            Parameter::query("oauth_verifier", TEXT, "The verifier, or the PIN."),
-        ]])
+        .params(&[ACCESS_TOKEN_PARAMETERS])
         .body(BodySpec::Form(text_members! { MAX_SHORT_TEXT; oauth_token oauth_verifier }))
         .error_format(ErrorFormat::Legacy),
     Endpoint::new("invalidateAccessToken", "POST", "/1.1/oauth/invalidate_token")
@@ -103,6 +97,13 @@ pub static OAUTH2: &[Endpoint] = &[
         ])
         .body(BodySpec::Form(text_members! { MAX_SHORT_TEXT; token token_type_hint client_id client_secret }))
         .error_format(ErrorFormat::OAuth2),
+];
+
+const REQUEST_TOKEN_PARAMETERS: &[Parameter] =
+    &[Parameter::query("oauth_callback", TEXT, "The callback URL, or `oob`."), ACCESS_TYPE];
+const ACCESS_TOKEN_PARAMETERS: &[Parameter] = &[
+    Parameter::query("oauth_token", TEXT, "The request token."),
+    Parameter::query("oauth_verifier", TEXT, "The verifier, or the PIN."),
 ];
 
 /// The form's members, which a released client library sends in the query.
