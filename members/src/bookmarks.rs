@@ -4,6 +4,7 @@ use base::{Error, Fault, Id, PostId, Refusal, SplitRefusal, UserId, sorted_disti
 use network::bookmarks::{self, FOLDER_NAME_LENGTH};
 use pages::members::{BOOKMARKS_PATH, BookmarkCard, BookmarkFolderItem, BookmarksPage, PostCard};
 use pages::{FormField, Pager};
+use portal::submitted_forms::{new_form_id, write_once};
 use portal::{MemberVisit, PageExit, PageQuery, redirect_to, run_page};
 use store::Tx;
 use store::bookmarks::{self as stored, BookmarkFolder};
@@ -18,7 +19,6 @@ use crate::lists::one_more;
 use crate::page_ranges::{build_pager, cursor_of, cut_page, range_before};
 use crate::post_cards::{CardViewer, record_views};
 use crate::profile::load_ordered_cards;
-use portal::submitted_forms::{new_form_id, write_once};
 
 /// Folders on a page, as in the API.
 const FOLDERS_SHOWN: i64 = 100;

@@ -11,6 +11,7 @@ use pages::members::{
     WritePostPage, WriteTarget,
 };
 use pages::{FormField, Notice};
+use portal::submitted_forms::{is_submitted, new_form_id, write_once};
 use portal::{MemberVisit, PageExit, PageQuery, UploadSubmission, redirect_to, run_page, run_upload_form};
 use store::Tx;
 use store::unpublished_posts::UnpublishedPost;
@@ -25,7 +26,6 @@ use crate::communities::community_path;
 use crate::drafts::parse_publication_time;
 use crate::post_cards::CardViewer;
 use crate::profile::load_ordered_cards;
-use portal::submitted_forms::{is_submitted, new_form_id, write_once};
 
 const CHOICE_FIELDS: [&str; 4] = ["choice1", "choice2", "choice3", "choice4"];
 

@@ -11,6 +11,7 @@ use network::profiles::{self, LOCATION_LENGTH, ProfileChanges, URL_LENGTH};
 use network::users::BIOGRAPHY_LENGTH;
 use pages::members::{EDIT_PROFILE_PATH, EditProfilePage, ProfilePictureForm};
 use pages::{FormField, Notice};
+use portal::submitted_forms::{is_submitted, new_form_id, write_once};
 use portal::{
     MemberVisit, PageExit, PageQuery, SubmittedForm, UploadSubmission, redirect_to, run_page, run_upload_form,
 };
@@ -24,7 +25,6 @@ use web::uploads::{IncomingFile, UploadProcessor};
 
 use crate::attachments::attach_file;
 use crate::post_cards::own_picture;
-use portal::submitted_forms::{is_submitted, new_form_id, write_once};
 
 /// What a person has entered.
 #[derive(Clone)]

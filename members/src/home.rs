@@ -5,6 +5,7 @@ use std::sync::Arc;
 use network::muted_words::MutedWordFilter;
 use network::timelines;
 use pages::members::{ComposeBox, HOME_LIVE_PATH, HOME_PATH, HomePage, PostFeed};
+use portal::submitted_forms::new_form_id;
 use portal::{MemberVisit, PageQuery, run_page};
 use web::endpoint::HandlerFuture;
 use web::request_context::RequestContext;
@@ -12,7 +13,6 @@ use web::security_headers::allow_scripts;
 
 use crate::page_ranges::{build_pager, cursor_of, range_before};
 use crate::post_cards::{CardViewer, load_post_cards, record_views};
-use portal::submitted_forms::new_form_id;
 
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {

@@ -11,6 +11,7 @@ use pages::members::{
     AddToListPage, DeleteListPage, EditListPage, LISTS_PATH, ListCard, ListForm, ListMembersPage, ListRelationship,
     ListTimelinePage, ListsPage, ListsTab, NewListPage, PersonCard, PostFeed,
 };
+use portal::submitted_forms::{new_form_id, write_once};
 use portal::{BrowserVisit, MemberVisit, PageExit, PageQuery, SubmittedForm, redirect_to, run_page};
 use store::Tx;
 use store::lists::{self as stored, List};
@@ -25,7 +26,6 @@ use crate::page_ranges::{PAGE_SIZE, build_pager, cursor_of, cut_page, range_befo
 use crate::people::load_edge_cards;
 use crate::post_cards::{CardViewer, load_post_cards, record_views};
 use crate::profile::find_profile;
-use portal::submitted_forms::{new_form_id, write_once};
 
 /// `GET /lists`.
 pub(crate) fn list(call: RequestContext) -> HandlerFuture {

@@ -7,6 +7,7 @@ use network::messages::{self, ConversationTarget, MAX_GROUP_SIZE, MessageSender,
 use network::visibility::{Visibility, may_message, profile_visibility};
 use pages::FormField;
 use pages::members::{AttachedMedia, ComposeBox, MESSAGES_PATH, MessageAttachment, NewMessagePage};
+use portal::submitted_forms::{is_submitted, new_form_id, write_once};
 use portal::{
     BrowserVisit, MemberVisit, PageExit, PageQuery, UploadSubmission, redirect_to, run_page, run_upload_form,
 };
@@ -21,7 +22,6 @@ use web::uploads::UploadForm;
 
 use crate::attachments::{attach_file, list_attached};
 use crate::messages::show_conversation;
-use portal::submitted_forms::{is_submitted, new_form_id, write_once};
 
 /// What a person has entered, with the reasons for which it was refused.
 #[derive(Default)]

@@ -9,6 +9,7 @@ use network::visibility::{Visibility, may_message, profile_visibility};
 use pages::members::{
     ComposeBox, ConversationItem, ConversationListPage, MESSAGES_PATH, MessageItem, MessageThreadPage, PostTextPart,
 };
+use portal::submitted_forms::new_form_id;
 use portal::{BrowserVisit, MemberVisit, PageExit, PageQuery, run_page};
 use store::Tx;
 use store::media::Media;
@@ -24,7 +25,6 @@ use crate::message_forms::{MessageDraft, refuse_messages};
 use crate::message_media::{build_message_media, describe_media, load_media_of};
 use crate::page_ranges::{PAGE_SIZE, build_pager, cursor_of, cut_page, range_before};
 use crate::post_cards::{CardViewer, linked_parts, own_picture};
-use portal::submitted_forms::new_form_id;
 
 /// Names in the title of a group.
 const MAX_TITLE_NAMES: usize = 3;

@@ -7,6 +7,7 @@ use pages::members::{
     ComposeBox, EditHistoryPage, LinkPreview, PostCard, PostFeed, PostListPage, PostVersion, ThreadPage,
 };
 use pages::{FormField, PageFrame};
+use portal::submitted_forms::new_form_id;
 use portal::{BrowserVisit, PageQuery, redirect_to, run_page};
 use store::posts::{self, PageRange, Post};
 use store::{Tx, users};
@@ -17,7 +18,6 @@ use web::request_context::RequestContext;
 use crate::page_ranges::{PAGE_SIZE, build_pager, cursor_of, cut_page, range_before};
 use crate::post_cards::{CardViewer, linked_text, load_post_cards, record_views, split_hidden};
 use crate::profile::{is_indexable, load_ordered_cards};
-use portal::submitted_forms::new_form_id;
 
 const MAX_ANCESTORS: usize = 20;
 const MAX_VERSIONS: usize = 6;

@@ -42,11 +42,11 @@ pub(super) fn list(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> R
     if let Some((name, field)) = under {
         let ids = params.ints(name);
         let own: Vec<i64> = found.iter().map(|active| active.entity_id).collect();
-        let below = ids_above(ctx, resource, field, &ids)?;
+        let ancestors = ids_above(ctx, resource, field, &ids)?;
         let above = parent_ids(ctx, entity, &own, field)?;
         found.retain(|active| {
             let parent = above.get(&active.entity_id);
-            parent.is_some_and(|parent| ids.contains(parent)) || below.contains(&active.entity_id)
+            parent.is_some_and(|parent| ids.contains(parent)) || ancestors.contains(&active.entity_id)
         });
     }
     let data: Vec<Value> = found
@@ -71,7 +71,7 @@ pub(super) fn list(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> R
     Ok(output)
 }
 
-/// The entities that the filter's own are below of, such as the funding instruments of campaigns.
+/// The entities above those of the filter, such as the funding instruments of campaigns; none if there is no such level.
 fn ids_above(
     ctx: &mut AccountContext<'_, '_>,
     resource: &Resource,

@@ -126,7 +126,7 @@ impl StatsQuery {
         role != AdsRole::Analyst || self.kind == "ACCOUNT" && self.groups == ["ENGAGEMENT"]
     }
 
-    /// Of synchronous requests; connectors ask for all groups in one job.
+    /// For synchronous requests only: connectors ask for all groups in one job.
     pub(super) fn check_metric_groups(&self) -> Result<(), Error> {
         let has = |name: &str| self.groups.iter().any(|group| group == name);
         if has("MOBILE_CONVERSION") && self.groups.len() > 1 {
