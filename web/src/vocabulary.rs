@@ -73,6 +73,13 @@ mod tests {
     }
 
     #[test]
+    fn official_sdks_get_both_metric_names_whatever_they_name() {
+        let mut heard = VocabularyHints { newer_models: true, ..VocabularyHints::default() };
+        heard.observe_name(Some(Tweet));
+        assert!(heard.resolve(None, Post).both_metric_names);
+    }
+
+    #[test]
     fn an_old_body_key_is_only_a_hint() {
         let mut heard = VocabularyHints::default();
         heard.observe_body_key(Some(Tweet));

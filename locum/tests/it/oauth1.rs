@@ -99,6 +99,15 @@ fn token_operation_verifies_the_signature_before_its_parameters() {
 }
 
 #[test]
+fn request_token_is_issued_for_get_too() {
+    let user = shared_server().new_user("signer");
+    let key = OAuth1Credentials { token: ("", ""), ..user.oauth1_credentials() };
+    let request = TestRequest::get("/oauth/request_token?oauth_callback=oob");
+    let response = send(user.server, &request, &request.oauth1_header(&key, &user.server.url));
+    assert!(response.status == 200 && response.text().contains("oauth_callback_confirmed=true"), "{}", response.text());
+}
+
+#[test]
 fn access_level_in_the_authorization_header_is_read() {
     let user = shared_server().new_user("signer");
     let key = OAuth1Credentials { token: ("", ""), ..user.oauth1_credentials() };

@@ -168,6 +168,17 @@ fn signal_drains_requests_and_exits_cleanly() {
 }
 
 #[test]
+fn hangup_ends_a_development_server_and_leaves_a_production_server_running() {
+    let mut dev = TestServer::start(&["--world", "empty"]);
+    dev.signal(Signal::HUP);
+    assert_eq!(dev.wait_for_exit().0, Some(0));
+    let serve = TestServer::start_network(&[]);
+    serve.signal(Signal::HUP);
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(serve.send(TestRequest::get("/livez")).status, 200);
+}
+
+#[test]
 fn second_signal_ends_the_server_at_once() {
     let mut server = TestServer::start(&["--world", "empty", "--set", "listen.shutdown_grace=60s"]);
     let mut slow = TcpStream::connect(server.url.trim_start_matches("http://")).unwrap();

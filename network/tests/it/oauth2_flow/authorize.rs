@@ -124,11 +124,9 @@ fn denial_redirects_to_the_app_with_an_error() {
         let requested = world.write(work).await.unwrap();
         assert!(requested.uses_plain_pkce);
         let whole = "https://client.example/cb?error=access_denied&state=a%20b%26c";
-        {
-            let (requested, by) = (requested.clone(), AuditActor::user(UserId::new(1), ADDRESS));
-            let denied = world.write(move |tx| flow::deny(tx, &requested, &by));
-            assert_eq!(denied.await, whole);
-        }
+        let by = AuditActor::user(UserId::new(1), ADDRESS);
+        let denied = world.write(move |tx| flow::deny(tx, &requested, &by));
+        assert_eq!(denied.await, whole);
     });
 }
 

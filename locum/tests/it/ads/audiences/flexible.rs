@@ -6,7 +6,7 @@ use super::super::{Advertiser, batch_problem, is};
 use super::{hashed, remove, update};
 use crate::harness::{TestRequest, TestResponse, TestUser, shared_server, unique_number};
 
-fn of(audience: &str) -> Value {
+pub(super) fn of(audience: &str) -> Value {
     json!({ "custom_audience_id": audience })
 }
 
@@ -14,7 +14,7 @@ fn not(audience: &str) -> Value {
     json!({ "custom_audience_id": audience, "negate": true })
 }
 
-fn made_of(operator: &str, children: &[Value]) -> Value {
+pub(super) fn made_of(operator: &str, children: &[Value]) -> Value {
     json!({ "boolean_operator": operator, "child_segments": children })
 }
 
@@ -24,7 +24,7 @@ fn item(name: &str, segments: &Value) -> Value {
 }
 
 impl Advertiser {
-    fn flexible(&self, segments: &Value) -> String {
+    pub(super) fn flexible(&self, segments: &Value) -> String {
         let name = format!("Flexible {}", unique_number());
         let created = self.batch("custom_audiences", &json!([item(&name, segments)]));
         created.assert_status(200)["data"][0]["id"].as_str().unwrap().to_owned()

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::{Advertiser, is, send};
+use super::flexible::{made_of, of};
 use super::{hashed, ids, update};
 use crate::harness::{TestResponse, shared_server};
 
@@ -156,9 +157,13 @@ fn withdrawn_permission_leaves_existing_criteria_and_allows_no_new_ones() {
     let SharedAudience { ads, other, audience, permission, permissions, .. } = &SharedAudience::new();
     let item = other.line_item(&other.campaign());
     other.criterion(&item, audience, &[]).assert_status(200);
+    let made_of_it = other.flexible(&made_of("AND", &[of(audience)]));
+    other.comes_to(&made_of_it, 1);
+    other.criterion(&other.line_item(&other.campaign()), &made_of_it, &[]).assert_status(200);
     ads.send("DELETE", &format!("{permissions}/{permission}"), &[]).assert_status(200);
     let new = other.line_item(&other.campaign());
     is(&other.criterion(&new, audience, &[]), 404, NOT_FOUND, "targeting_value");
+    is(&other.criterion(&new, &made_of_it, &[]), 400, "INVALID", "targeting_value");
     let criteria = other.get("/targeting_criteria", &[("line_item_ids", &item)]);
     assert_eq!(criteria["data"][0]["targeting_value"], audience.as_str());
     assert_eq!(shared_with(other), "");

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::market;
 use crate::ads::{Advertiser, is, send, with_overrides};
-use crate::harness::TestRequest;
+use crate::harness::{TestRequest, wait_until};
 
 #[test]
 fn stats_jobs_are_queued_cancelled_and_limited() {
@@ -38,6 +38,8 @@ fn stats_jobs_are_queued_cancelled_and_limited() {
         (&[("segmentation_type", "METROS"), ("country", "732da9aec70fbc02")], "INVALID_PARAMETER", "country"),
         (&[("segmentation_type", "CONVERSION_TAGS")], "INVALID_PARAMETER", "segmentation_type"),
         (&[("segmentation_type", "MOODS")], "INVALID_PARAMETER", "segmentation_type"),
+        (&[("segmentation_type", "AGE"), ("platform", "banana")], "INVALID_PARAMETER", "platform"),
+        (&[("segmentation_type", "AGE"), ("country", "banana")], "INVALID_PARAMETER", "country"),
     ] {
         is(&with(more), 400, code, at);
     }
@@ -98,4 +100,26 @@ fn analyst_sees_and_cancels_the_jobs_that_an_analyst_may_request_only() {
     }
     let all = ads.beside("GET", "jobs/A", &[]).assert_status(200);
     assert!(all["data"].as_array().unwrap().iter().all(|job| job["status"] != "CANCELLED"), "{all}");
+}
+
+#[test]
+fn stats_job_has_all_metric_groups_that_connectors_ask_for_together() {
+    let ads = Advertiser::on(market());
+    let item = ads.line_item(&ads.campaign());
+    let params = [
+        ("entity", "LINE_ITEM"),
+        ("entity_ids", item.as_str()),
+        ("start_time", "2026-03-01T08:00:00Z"),
+        ("end_time", "2026-03-02T08:00:00Z"),
+        ("granularity", "TOTAL"),
+        ("metric_groups", "ENGAGEMENT,BILLING,WEB_CONVERSION,MOBILE_CONVERSION"),
+        ("placement", "ALL_ON_TWITTER"),
+    ];
+    let created = ads.beside("POST", "jobs/A", &params).assert_status(200);
+    assert_eq!(created["data"]["metric_groups"], json!(params[5].1.split(',').collect::<Vec<_>>()));
+    let id = created["data"]["id_str"].as_str().unwrap();
+    wait_until("the job has ended", || {
+        let page = ads.beside("GET", "jobs/A", &[("job_ids", id)]).assert_status(200);
+        page["data"][0]["status"] == "SUCCESS"
+    });
 }

@@ -79,6 +79,18 @@ impl Network {
 }
 
 #[test]
+fn line_item_is_incomplete_without_the_account_media_of_its_creative() {
+    let ads = Advertiser::on(market());
+    let item = preroll(&ads);
+    let campaign = ads.get(&format!("/line_items/{item}"), &[])["data"]["campaign_id"].as_str().unwrap().to_owned();
+    let reasons = || ads.get(&format!("/campaigns/{campaign}"), &[])["data"]["reasons_not_servable"].clone();
+    assert_eq!(reasons(), json!([]));
+    let media = ads.get("/account_media", &[("creative_types", "PREROLL")])["data"][0]["id"].clone();
+    ads.send("DELETE", &format!("/account_media/{}", media.as_str().unwrap()), &[]).assert_status(200);
+    assert_eq!(reasons(), json!(["INCOMPLETE"]));
+}
+
+#[test]
 fn preroll_is_served_before_videos_of_targeted_publishers() {
     let (ads, network) = (Advertiser::on(market()), Network::new());
     let user = |name: &str| market().new_user(name);
