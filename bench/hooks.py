@@ -74,7 +74,7 @@ class Desk:
         if "data" not in told:
             return told["test_event"]["id"]
         payload = told["data"]["payload"]
-        return payload.get("text") or payload["liked_post_id"]
+        return payload.get("text") or payload["liked_tweet_id"]
 
 
 def receive(secret, port, counted, stop, results):

@@ -133,11 +133,11 @@ async fn events_speak_the_words_of_their_app() {
     })
     .await;
     let [[like, reply, tie], [older_like, older_reply, older_tie]] = both;
-    assert_eq!(like.0["liked_post_author_id"], "2");
+    assert_eq!(like.0["liked_tweet_author_id"], "2");
     assert_eq!(older_like.0["liked_tweet_author_id"], "2");
-    assert_eq!(like.1["posts"][0]["id"], like.0["liked_post_id"]);
+    assert_eq!(like.1["posts"][0]["id"], like.0["liked_tweet_id"]);
     assert_eq!(older_like.1["tweets"][0]["text"], like.1["posts"][0]["text"]);
-    assert_eq!(reply.0["in_reply_to_post_id"], older_reply.0["in_reply_to_tweet_id"]);
+    assert_eq!(reply.0["in_reply_to_tweet_id"], older_reply.0["in_reply_to_tweet_id"]);
     assert!(reply.0["note_post"].is_object() == older_reply.0["note_tweet"].is_object());
     assert_eq!(tie.0["source"]["id"], older_tie.0["source"]["data"]["id"]);
     insta::assert_json_snapshot!("event_reply", reply.0);
