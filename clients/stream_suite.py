@@ -150,7 +150,12 @@ class Streams(tweepy_suite.Suite):
         config = StreamConfig(max_retries=0, on_connect=connected.set, timeout=WAIT)
 
         def read():
-            for message in client.stream.posts(stream_config=config, expansions=["author_id"]):
+            for message in client.stream.posts(
+                stream_config=config,
+                expansions=["author_id"],
+                tweet_fields=["public_metrics"],
+                user_fields=["public_metrics"],
+            ):
                 came.put(message)
                 return
 
@@ -162,6 +167,7 @@ class Streams(tweepy_suite.Suite):
         self.assertEqual(message.data.id, made.data["id"])
         self.assertEqual(message.matching_rules[0].tag, "official")
         self.assertEqual(message.includes.users[0].username, "ada")
+        self.assertEqual(message.data.public_metrics.repost_count, 0)
         thread.join(WAIT)
         listed = next(client.connections.get_connection_history(status="all"))
         self.assertEqual(listed.data[0].endpoint_name, "filtered_stream")
