@@ -57,8 +57,8 @@ pub use notes::{RatedNote, render_notes};
 pub use object::ObjectKind;
 pub use posts::{new_post_text, shorten_message_links};
 pub use response::{
-    LookupKeys, RenderRequest, ResponsePayload, UserKey, render_media, render_media_lookup, render_post,
-    render_post_lookup, render_posts, render_user, render_user_lookup, render_users,
+    LookupKeys, RenderRequest, ResponsePayload, UserKey, render_each_post, render_media, render_media_lookup,
+    render_post, render_post_lookup, render_posts, render_user, render_user_lookup, render_users,
 };
 pub use shown_posts::{ShownMedia, ShownPost, ShownPosts};
 pub use spaces::{render_space, render_space_lookup, render_spaces};

@@ -101,6 +101,21 @@ pub fn render_post(
     render_post_lookup(tx, request, post, keys).map(ResponsePayload::into_single)
 }
 
+/// Renders each post as [`render_post`] does, in order; all are loaded together.
+pub fn render_each_post(
+    tx: &mut Tx<'_>,
+    request: &RenderRequest,
+    posts: Vec<Post>,
+) -> Result<Vec<(PostId, ResponsePayload)>, Fault> {
+    let ids: Vec<PostId> = posts.iter().map(|post| post.id).collect();
+    let objects = LoadedObjects::load_for_posts(tx, request.viewer, posts, &request.selection)?;
+    let render = |id| {
+        let keys = LookupKeys { parameter: "id", values: &[id] };
+        (id, render_requested_posts(&objects, request, keys).into_single())
+    };
+    Ok(ids.into_iter().map(render).collect())
+}
+
 /// Renders a page in order; users that are not visible are omitted.
 pub fn render_users(tx: &mut Tx<'_>, request: &RenderRequest, page: Vec<User>) -> Result<ResponsePayload, Fault> {
     let objects = LoadedObjects::load_for_users(tx, request.viewer, page, &request.selection)?;

@@ -1,14 +1,15 @@
 //! Renders posts for streams: as in lookups, on one line.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use base::{Fault, Refusal};
+use base::{Fault, PostId, Refusal};
 use bytes::Bytes;
 use network::visibility::Viewer;
 use serde_json::Value;
 use store::Tx;
 use store::posts::Post;
-use view::{FieldSelection, LikeEvent, LookupKeys, RenderOptions, RenderRequest, ResponsePayload};
+use view::{FieldSelection, LikeEvent, RenderOptions, RenderRequest, ResponsePayload};
 
 /// The fields and vocabulary that a connection requested; fixed for its lifetime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -26,21 +27,19 @@ impl StreamFormat {
 /// Renders the errors that accompany a post.
 pub type RefusalRenderer = Arc<dyn Fn(&Refusal) -> Value + Send + Sync>;
 
-/// Renders a post with includes. The object is left open for more members. `None` if the post is not public
-/// (any more).
-pub(super) fn render_post(
+/// Renders posts with includes. The objects are left open for more members. Without posts that are not public (any
+/// more).
+pub(super) fn render_posts(
     tx: &mut Tx<'_>,
-    row: &Post,
+    rows: Vec<Post>,
     format: &StreamFormat,
     render_refusal: &RefusalRenderer,
-) -> Result<Option<String>, Fault> {
-    let keys = LookupKeys { parameter: "id", values: &[row.id] };
-    let response = view::render_post(tx, &format.render_request(), Some(row.clone()), keys)?;
+) -> Result<HashMap<PostId, String>, Fault> {
     let private = |refusal: &Refusal| matches!(refusal, Refusal::FieldNotVisible { .. });
-    if response.data.is_empty() && !response.errors.iter().any(private) {
-        return Ok(None);
-    }
-    Ok(Some(join_members(&response, render_refusal)))
+    let mut responses = view::render_each_post(tx, &format.render_request(), rows)?;
+    responses.retain(|(_, response)| !response.data.is_empty() || response.errors.iter().any(private));
+    let responses = responses.into_iter();
+    Ok(responses.map(|(id, response)| (id, join_members(&response, render_refusal))).collect())
 }
 
 /// Renders a post in the legacy format.

@@ -157,10 +157,11 @@ impl PostStreamsInner {
                 continue;
             };
             let format = parse_link_format(&link.fields);
-            let Some(open) = format::render_post(tx, &post.row, &format, &self.render_refusal)? else {
+            let rendered = format::render_posts(tx, vec![post.row.clone()], &format, &self.render_refusal)?;
+            let Some(open) = rendered.get(&post.row.id) else {
                 continue;
             };
-            let line = format::close_line(&open, Some(matching));
+            let line = format::close_line(open, Some(matching));
             let line = String::from_utf8_lossy(&line);
             let new = NewDelivery {
                 webhook_id: link.webhook_id,

@@ -5,6 +5,7 @@
 //! loaded before that in chunks, so that other connections do not wait.
 
 mod readers;
+mod unrendered_posts;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,6 +26,7 @@ use tokio::sync::{Notify, oneshot};
 
 use readers::{PendingReader, is_token_current};
 pub(super) use readers::{PostStreamsState, StreamReader, rule_owner};
+use unrendered_posts::UnrenderedPosts;
 
 use super::format::{self, RefusalRenderer, StreamFormat};
 use super::rule_index::RuleIndex;
@@ -53,6 +55,9 @@ pub(super) struct PostStreamsInner {
     state: Mutex<PostStreamsState>,
 }
 
+/// A line for a connection, with the post that is counted as read.
+type StreamMessage = (StreamSession, Option<PostId>, Bytes);
+
 /// The result of one read of the log.
 #[derive(Default)]
 pub(super) struct LogPoll {
@@ -65,7 +70,8 @@ pub(super) struct LogPoll {
     end: i64,
     /// The ids of sessions that can start.
     ready: Vec<i64>,
-    pub(super) messages: Vec<(StreamSession, Option<PostId>, Bytes)>,
+    pub(super) messages: Vec<StreamMessage>,
+    unrendered: UnrenderedPosts,
     ended: Vec<(StreamSession, DisconnectReason)>,
     /// Whether the rule index is being rebuilt.
     rebuilding: bool,
@@ -205,6 +211,45 @@ fn dispatch_compliance_event(
     Ok(())
 }
 
+/// Sends a post to every matching session once it is rendered.
+fn fan_out_post(
+    tx: &mut Tx<'_>,
+    state: &mut PostStreamsState,
+    seq: i64,
+    facts: &StoredPostFacts,
+    poll: &mut LogPoll,
+) -> Result<(), Fault> {
+    if facts.visibility != Visibility::Visible {
+        return Ok(());
+    }
+    let matches = state.rule_index.match_post(facts);
+    let by_rules = matches.iter().flat_map(|(app, rules)| {
+        let readers = state.rule_readers.get(app).into_iter().flatten();
+        readers.map(move |reader| (reader, Some(rules.as_str())))
+    });
+    let by_share = state.sample_readers.iter();
+    let by_share =
+        by_share.filter(|reader| sampling::carries_post(&reader.session, facts)).map(|reader| (reader, None));
+    let mut older: Option<Option<Bytes>> = None;
+    for (reader, rules) in by_rules.chain(by_share) {
+        if reader.after >= seq {
+            continue;
+        }
+        if reader.session.endpoint() == StreamEndpoint::Powerstream {
+            let said = match older.clone() {
+                Some(said) => said,
+                None => format::render_legacy_post(tx, &facts.row, &reader.format)?,
+            };
+            older = Some(said.clone());
+            let message = |line| (reader.session.clone(), Some(facts.row.id), line);
+            poll.messages.extend(said.map(message));
+            continue;
+        }
+        poll.unrendered.add(reader, &facts.row, rules);
+    }
+    Ok(())
+}
+
 impl PostStreamsInner {
     /// Reads the log: matches entries with sessions and determines which sessions can start.
     fn poll_log(&self, tx: &mut Tx<'_>) -> Result<LogPoll, Fault> {
@@ -257,7 +302,7 @@ impl PostStreamsInner {
             match event.kind.as_str() {
                 "post.create" => {
                     if let Some(facts) = posts.get(&event.subject_id) {
-                        self.fan_out_post(tx, state, event.seq, facts, poll)?;
+                        fan_out_post(tx, state, event.seq, facts, poll)?;
                     }
                 }
                 "like.create" => self.fan_out_like(tx, state, event, poll)?,
@@ -273,60 +318,7 @@ impl PostStreamsInner {
                 _ => {}
             }
         }
-        Ok(())
-    }
-
-    /// Renders a post once per format and sends it to every matching session.
-    fn fan_out_post(
-        &self,
-        tx: &mut Tx<'_>,
-        state: &mut PostStreamsState,
-        seq: i64,
-        facts: &StoredPostFacts,
-        poll: &mut LogPoll,
-    ) -> Result<(), Fault> {
-        if facts.visibility != Visibility::Visible {
-            return Ok(());
-        }
-        let matches = state.rule_index.match_post(facts);
-        let by_rules = matches.iter().flat_map(|(app, rules)| {
-            let readers = state.rule_readers.get(app).into_iter().flatten();
-            readers.map(move |reader| (reader, Some(rules.as_str())))
-        });
-        let by_share = state.sample_readers.iter();
-        let by_share =
-            by_share.filter(|reader| sampling::carries_post(&reader.session, facts)).map(|reader| (reader, None));
-        let mut rendered: Vec<(StreamFormat, Option<String>)> = Vec::new();
-        let mut older: Option<Option<Bytes>> = None;
-        for (reader, rules) in by_rules.chain(by_share) {
-            if reader.after >= seq {
-                continue;
-            }
-            if reader.session.endpoint() == StreamEndpoint::Powerstream {
-                let said = match older.clone() {
-                    Some(said) => said,
-                    None => format::render_legacy_post(tx, &facts.row, &reader.format)?,
-                };
-                older = Some(said.clone());
-                let message = |line| (reader.session.clone(), Some(facts.row.id), line);
-                poll.messages.extend(said.map(message));
-                continue;
-            }
-            let known = rendered.iter().find(|(format, _)| *format == reader.format);
-            let open = if let Some((_, open)) = known {
-                open.clone()
-            } else {
-                let open = format::render_post(tx, &facts.row, &reader.format, &self.render_refusal)?;
-                rendered.push((reader.format, open.clone()));
-                open
-            };
-            if let Some(open) = open {
-                let line = format::close_line(&open, rules);
-                let session = reader.session.clone();
-                poll.messages.push((session, Some(facts.row.id), line));
-            }
-        }
-        Ok(())
+        std::mem::take(&mut poll.unrendered).render(tx, &self.render_refusal, &mut poll.messages)
     }
 
     fn fan_out_like(

@@ -166,3 +166,36 @@ async fn versions_references_and_ties_come_along() {
     store.write(work).await.unwrap();
     store.close();
 }
+
+#[tokio::test]
+async fn posts_that_are_loaded_together_are_rendered_as_alone() {
+    let (store, _folder) = store().await;
+    let work = |tx: &mut Tx<'_>| {
+        people(tx);
+        put(tx, &post(post_id(30), 2, "protected"));
+        put(tx, &post(post_id(20), 3, "open"));
+        for (id, quoted) in [(4, 30), (3, 20), (2, 3), (1, 99)] {
+            let mut quote = post(post_id(id), 1, "quote");
+            quote.quoted_post_id = Some(post_id(quoted));
+            put(tx, &quote);
+        }
+        let selection =
+            field_selection(ObjectKind::POST, &[], "author_id,referenced_tweets.id,referenced_tweets.id.author_id");
+        let request = RenderRequest { viewer: Viewer::anonymous(), ..render_request(selection, POSTS) };
+        let ids = [30, 20, 4, 3, 2, 1].map(post_id);
+        let found = store::posts::find_by_ids(tx, &ids).unwrap();
+        let together = crate::render_each_post(tx, &request, found.clone()).unwrap();
+        assert_eq!(together.len(), found.len());
+        for (row, (id, response)) in found.into_iter().zip(together) {
+            let keys = LookupKeys { parameter: "id", values: &[id] };
+            let alone = crate::render_post(tx, &request, Some(row), keys).unwrap();
+            assert_eq!(
+                (&response.data, &response.includes, &response.errors),
+                (&alone.data, &alone.includes, &alone.errors)
+            );
+        }
+        Ok(())
+    };
+    store.write(work).await.unwrap();
+    store.close();
+}
