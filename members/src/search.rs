@@ -78,7 +78,8 @@ async fn find_posts(
         return Ok(refuse("The search is too long.".to_owned()));
     }
     let dialect = QueryDialect::new(QueryProduct::FullArchive, AccessTier::Enterprise);
-    let Ok(query) = query::parse(text, dialect).map(Arc::new) else {
+    // Its parts are separated by OR, or not at all.
+    let Ok(query) = query::parse(&format!("({text}) -is:nullcast"), dialect).map(Arc::new) else {
         let problem = "This search cannot be read. It needs a word that it looks for, and quotation marks and parentheses \
                        in pairs.";
         return Ok(refuse(problem.to_owned()));

@@ -84,7 +84,6 @@ impl InsightsQuery {
             let country_clause = format!(" (place_country:{code} OR (-has:geo list:{RESIDENTS_LIST_ID}))");
             text.push_str(&country_clause);
         }
-        text.push_str(" -is:nullcast");
         keywords::parse_query(&text)
     }
 

@@ -49,8 +49,9 @@ pub fn any_of_clauses(clauses: &[String]) -> String {
     format!("({})", clauses.join(" OR "))
 }
 
-/// None if the query is too long.
+/// Without posts for promotion only. None if the query is too long.
 pub fn parse_query(text: &str) -> Option<Arc<ParsedQuery>> {
+    let text = &format!("({text}) -is:nullcast");
     let dialect = QueryDialect::new(QueryProduct::FullArchive, AccessTier::Enterprise);
     query::parse(text, dialect).ok().map(Arc::new)
 }

@@ -1,7 +1,7 @@
 //! Search over posts: an index that follows the event log, queries and counts.
 //!
 //! The index contains public posts: live and in their latest version, by authors who are neither protected, suspended
-//! nor deleted, without reposts and nullcast posts. It stores its log cursor with its content, so that a missing or
+//! nor deleted, without reposts. It stores its log cursor with its content, so that a missing or
 //! outdated index, or one with a different format, is rebuilt.
 
 mod backend;

@@ -4,9 +4,9 @@ use tantivy::Index;
 use tantivy::schema::{FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
-/// Incremented with every change of the schema or the encoding; an index of another format is
+/// Incremented with every change of the schema, the encoding or the choice of posts; an index of another format is
 /// rebuilt.
-pub(crate) const FORMAT: u32 = 1;
+pub(crate) const FORMAT: u32 = 2;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IndexFields {

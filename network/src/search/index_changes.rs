@@ -244,7 +244,6 @@ fn build_entry(facts: &StoredPostFacts) -> Option<IndexDocument> {
     let is_searchable = row.state == PostState::Live
         && facts.visibility == Visibility::Visible
         && row.repost_of_id.is_none()
-        && !row.nullcast
         && !row.limited
         && !facts.is_author_limited();
     is_searchable.then(|| IndexDocument {

@@ -31,6 +31,11 @@ pub(super) enum Coverage {
 
 use Coverage::{NoContent, Page, PerAuthor};
 
+/// The page of the search does not show posts for promotion only.
+fn organic_search(query: &str) -> String {
+    format!("/2/posts/search/recent?query={query}%20-is%3Anullcast")
+}
+
 fn page(path: impl Into<String>) -> Sample {
     Sample { path: path.into(), twin: None, hides_silenced: false }
 }
@@ -173,15 +178,12 @@ pub(super) static PAGES: &[(&str, Coverage)] = &[
             let query = percent_encode(&format!("from:{}", author.user.username));
             let name = &author.user.username;
             vec![
-                posts(format!("/search?q={query}"), format!("/2/posts/search/recent?query={query}")),
+                posts(format!("/search?q={query}"), organic_search(&query)),
                 people(format!("/search?q={name}&tab=people"), format!("/2/users/search?query={name}")),
             ]
         }),
     ),
-    (
-        "searchAsMember",
-        Page(|_, _| vec![posts("/search?q=Hello", "/2/posts/search/recent?query=Hello"), page("/search")]),
-    ),
+    ("searchAsMember", Page(|_, _| vec![posts("/search?q=Hello", organic_search("Hello")), page("/search")])),
     (
         "showNotifications",
         Page(|_, visitor| {

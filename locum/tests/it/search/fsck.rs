@@ -42,7 +42,7 @@ fn fsck_finds_and_repairs_what_the_index_has_wrong() {
     assert_eq!(fsck(&server, &[], true)["posts"], 4);
     // The log tells the index nothing of this.
     server.run_sql(&format!(
-        "UPDATE post SET state = 1 WHERE id = {}; UPDATE post SET nullcast = 1 WHERE id = {};
+        "UPDATE post SET state = 1 WHERE id = {}; UPDATE post SET limited = 1 WHERE id = {};
          UPDATE users SET post_count = post_count - 1 WHERE post_count = 4",
         ids[0], ids[1]
     ));
@@ -52,7 +52,7 @@ fn fsck_finds_and_repairs_what_the_index_has_wrong() {
     assert_eq!((&report["days"][0]["stored"], &report["days"][0]["indexed"]), (&json!(2), &json!(4)));
     assert!(fsck(&server, &["--repair"], true)["repaired"].is_string());
     assert_eq!(fsck(&server, &[], true)["posts"], 2);
-    server.run_sql(&format!("UPDATE post SET nullcast = 0 WHERE id = {}", ids[1]));
+    server.run_sql(&format!("UPDATE post SET limited = 0 WHERE id = {}", ids[1]));
     server.restart();
     assert_eq!(total(&server, "lasting"), 2);
     assert_eq!(fsck(&server, &[], false)["missing"], json!([ids[1]]));

@@ -135,7 +135,7 @@ fn new_search_node_starts_from_a_snapshot_and_follows_the_log_from_there() {
     author.delete(format!("/2/posts/{}", old[1])).assert_status(200);
     let later = author.publish_text("lantern four");
     // No entry of the log says so: whoever reads this post from the database does not find it.
-    network.first.run_sql(&format!("UPDATE post SET nullcast = 1 WHERE id = {}", old[0]));
+    network.first.run_sql(&format!("UPDATE post SET limited = 1 WHERE id = {}", old[0]));
     let started = network.start_node(2, &[ONE_SNAPSHOT]);
     wait_until("it has its index", || metric(&started, "locum_search_snapshot_posts") == 3);
     assert!(started.stderr().contains("started the search index from a snapshot"), "{}", started.stderr());
@@ -144,7 +144,7 @@ fn new_search_node_starts_from_a_snapshot_and_follows_the_log_from_there() {
     let newest = started.send(newest).assert_status(201)["data"]["id"].as_str().unwrap().to_owned();
     assert_eq!(found(&started, "lantern")[0], newest);
     assert_eq!(found(&started, "five"), [newest]);
-    network.first.run_sql(&format!("UPDATE post SET nullcast = 0 WHERE id = {}", old[0]));
+    network.first.run_sql(&format!("UPDATE post SET limited = 0 WHERE id = {}", old[0]));
     assert_eq!(started.run_cli(&["fsck"]).json()["sound"], true);
     // The media files are elsewhere.
     let backup = network.first.sibling_path("backup.tar");
