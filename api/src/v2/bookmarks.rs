@@ -117,20 +117,14 @@ pub(crate) fn list_folder_posts(call: RequestContext) -> HandlerFuture {
         let user = call.require_own_user("id")?;
         let (folder, page): (PostId, _) = (call.path_id("folder_id")?, call.page_request()?);
         let range = edge_pages::edge_range(&page);
-        let found = call.read(move |tx| {
-            let all = bookmarks::list_folder_bookmarks(tx, user, folder.get(), &range)?;
-            Ok(page.slice_rows(all, |edge| edge.1))
-        });
-        let slice = match found.await {
-            Ok(slice) => slice,
-            Err(Error::Refused(refusal @ Refusal::NotFound(_))) => {
-                return call.respond(&edge_pages::refusal_answer(refusal));
-            }
-            Err(error) => return Err(error),
+        let read =
+            move |tx: &mut Tx<'_>, range: &PageRange| bookmarks::list_folder_bookmarks(tx, user, folder.get(), range);
+        let (answer, tokens) = edge_pages::load_posts(&call, &page, range, |edge| edge.0, read).await?;
+        let Some(tokens) = tokens else {
+            return call.respond(&answer);
         };
-        let rows = slice.rows.iter();
-        let rows = rows.map(|edge| json!({ "id": edge.0.to_string() }));
-        respond_rows(&call, rows.collect(), slice.tokens)
+        let rows = answer.posts.iter().map(|id| json!({ "id": id.to_string() }));
+        respond_rows(&call, rows.collect(), tokens)
     })
 }
 

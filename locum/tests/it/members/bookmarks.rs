@@ -42,6 +42,9 @@ fn bookmarks_are_put_into_folders_and_taken_out_on_pages() {
         assert_eq!(press(&mut browser, "/bookmarks", &format!("add-to-folder {post} {recipes}")), 303);
     }
     assert_eq!(folder_posts(&owner, &recipes), json!([{ "id": post }]));
+    server.run_cli(&["user", "protect", &author.id]).assert_success();
+    assert_eq!(folder_posts(&owner, &recipes), Value::Null, "a post that cannot be seen");
+    server.run_cli(&["user", "unprotect", &author.id]).assert_success();
     let page = browser.get("/bookmarks").assert_page(200);
     assert!(page.contains("1 post<") && page.contains("0 posts<"), "{page}");
     assert!(page.contains(&format!("<option value=\"remove-from-folder {post} {recipes}\"")), "{page}");
