@@ -169,7 +169,7 @@ pub(crate) enum AdminCommand {
     /// Import users and posts
     #[command(subcommand)]
     Import(ImportCommand),
-    /// Export everything as JSON Lines
+    /// Export accounts, posts, relations, messages and lists as JSON Lines, without secrets and files
     Export(ExportArgs),
     /// Back up the database and media files while they are in use
     Backup(BackupArgs),

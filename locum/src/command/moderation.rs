@@ -182,9 +182,13 @@ pub(super) async fn execute(instance: &Instance, command: ModerationCommand) -> 
             instance.store.write(work).await?;
             Ok(json!({ "report": report.to_string(), "dismissed": true }))
         }
-        Command::Remove { post, reason } => act_on_post(instance, Kind::Remove, post, reason).await,
-        Command::Label { post, reason } => act_on_post(instance, Kind::Label, post, reason).await,
-        Command::Limit { post: Some(post), reason, .. } => act_on_post(instance, Kind::Limit, post, reason).await,
+        Command::Remove { post, reason } => {
+            act_on_post(instance, Kind::Remove, post, EndArgs::default(), reason).await
+        }
+        Command::Label { post, reason } => act_on_post(instance, Kind::Label, post, EndArgs::default(), reason).await,
+        Command::Limit { post: Some(post), end, reason, .. } => {
+            act_on_post(instance, Kind::Limit, post, end, reason).await
+        }
         Command::Limit { user, end, reason, .. } => {
             act_on_account(instance, Kind::Limit, user.unwrap_or_default(), end, reason).await
         }
@@ -204,11 +208,15 @@ pub(super) async fn execute(instance: &Instance, command: ModerationCommand) -> 
     }
 }
 
-async fn act_on_post(instance: &Instance, kind: Kind, post: String, reason: ReasonArgs) -> Result<Value, Error> {
-    let (site, id) = (invite::email_site(instance).await?, find::post_id(&post)?);
-    let new = NewModerationAction { kind, target: ModerationTarget::Post(id), reason: reason.reason, ends_at: None };
-    let work = move |tx: &mut Tx<'_>| moderation::act(tx, &site, &AuditActor::operator(), &new);
-    instance.store.write(work).await.map(|action| render_action(&action))
+async fn act_on_post(
+    instance: &Instance,
+    kind: Kind,
+    post: String,
+    end: EndArgs,
+    reason: ReasonArgs,
+) -> Result<Value, Error> {
+    let id = find::post_id(&post)?;
+    act(instance, kind, move |_| Ok(ModerationTarget::Post(id)), end, reason).await
 }
 
 async fn act_on_account(
@@ -218,11 +226,22 @@ async fn act_on_account(
     end: EndArgs,
     reason: ReasonArgs,
 ) -> Result<Value, Error> {
+    let find = move |tx: &mut Tx<'_>| Ok(ModerationTarget::Account(find::user(tx, &user)?.id));
+    act(instance, kind, find, end, reason).await
+}
+
+async fn act(
+    instance: &Instance,
+    kind: Kind,
+    find_target: impl Fn(&mut Tx<'_>) -> Result<ModerationTarget, Error> + Send + 'static,
+    end: EndArgs,
+    reason: ReasonArgs,
+) -> Result<Value, Error> {
     let site = invite::email_site(instance).await?;
     let work = move |tx: &mut Tx<'_>| {
         let new = NewModerationAction {
             kind,
-            target: ModerationTarget::Account(find::user(tx, &user)?.id),
+            target: find_target(tx)?,
             reason: reason.reason.clone(),
             ends_at: end.ends_at(tx.now())?,
         };

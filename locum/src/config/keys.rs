@@ -116,7 +116,7 @@ config_keys! {
         /// On PostgreSQL, the time limit of each transaction of a request, including the wait for a connection; beyond
         /// it, the request fails with status 503.
         transaction_timeout: PositiveTimeSpan = Literal("5s");
-        /// Applies pending migrations at startup.
+        /// Applies pending migrations at startup. Leave it on for the first start, which creates the tables.
         migrate_on_start: bool = Literal("true");
         /// How long event log entries are kept after all consumers have read them; on PostgreSQL, up to a day longer.
         log_retention: TimeSpan = Literal("7d");
