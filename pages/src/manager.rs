@@ -21,6 +21,8 @@ pub struct AdsManagerPage {
     pub actions: Vec<NavLink>,
     /// Takes back what was just done.
     pub undo: Option<ActionButton>,
+    /// Of the form among the blocks, which has its effect once.
+    pub form_id: String,
     pub blocks: Vec<PageBlock>,
 }
 

@@ -223,6 +223,15 @@ impl FormDefinition {
         }
     }
 
+    /// Of a form that has had its effect before.
+    pub(super) fn into_repeated_outcome(self) -> FormOutcome {
+        let path = match self.redirect {
+            FormRedirect::Path(path) => path,
+            FormRedirect::Created(_) => self.back_path,
+        };
+        FormOutcome { path, done_code: self.done_code, undo: None }
+    }
+
     pub(super) fn send_params(
         &self,
         tx: &mut Tx<'_>,

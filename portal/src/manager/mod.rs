@@ -42,7 +42,7 @@ use http::HeaderValue;
 use http::header::CONTENT_DISPOSITION;
 use pages::manager::{AdsManagerPage, DataTable, EmptyState, PageBlock, TableCell, TableRow};
 use pages::{Notice, PageErrorKind};
-use store::Tx;
+use store::{TransactionWork, Tx};
 
 use web::body::BodyContentType;
 use web::endpoint::HandlerFuture;
@@ -51,8 +51,9 @@ use web::request_context::RequestContext;
 
 use crate::developer::not_found_page;
 use crate::site::forms::{PageQuery, accept_form, local_path};
+use crate::site::submitted_forms::{new_form_id, write_once};
 use crate::site::{BrowserVisit, MemberVisit, PageExit, errors, redirect_to, run_page};
-use forms::SubmittedFields;
+use forms::{FormOutcome, SubmittedFields};
 use request::{ManagerRequest, list_user_accounts};
 use route::{ManagerPath, ManagerRoute};
 use tables::text_column;
@@ -116,6 +117,7 @@ pub(crate) fn show_page(call: RequestContext) -> HandlerFuture {
         let mut page = found_or_page(&call, &visit, found)?;
         let notices = std::mem::take(&mut page.frame.notices);
         page.frame = visit.page_frame(&call);
+        page.form_id = new_form_id(&call)?;
         page.undo = undo;
         page.frame.notices.extend(notice.into_iter().chain(notices));
         Ok(visit.render_page(&call, &page)?)
@@ -166,7 +168,7 @@ pub(crate) fn submit_form(call: RequestContext) -> HandlerFuture {
         let sent = SubmittedFields::from_form(&call, &form);
         let next = form.return_path();
         let (there, typed) = (route.clone(), sent.clone());
-        let done = call.write(move |tx| there.submit_form(tx, &typed)).await;
+        let done = submit_once(&call, &route, &sent, move |tx| there.submit_form(tx, &typed)).await;
         let declined = match done {
             Ok(Some(outcome)) => {
                 return Ok(redirect_to(&outcome.redirect_path(next.as_deref().and_then(local_path))));
@@ -177,6 +179,20 @@ pub(crate) fn submit_form(call: RequestContext) -> HandlerFuture {
         };
         refused_form_page(&call, &visit, route, sent, declined).await
     })
+}
+
+/// Does what a form asks for, unless it has had its effect before.
+async fn submit_once(
+    call: &RequestContext,
+    route: &ManagerRoute,
+    sent: &SubmittedFields,
+    work: impl TransactionWork<Option<FormOutcome>>,
+) -> Result<Option<FormOutcome>, Error> {
+    if let Some(outcome) = write_once(call, route.request.user, sent.text("form"), work).await? {
+        return Ok(outcome);
+    }
+    let repeated = route.clone();
+    call.read(move |tx| repeated.repeated_outcome(tx)).await
 }
 
 /// Including those of the items of a batch.
@@ -197,6 +213,7 @@ async fn refused_form_page(
     let found = found.map(|found| found.map(|(page, failure)| (Box::new(page), failure)));
     let (mut page, failure) = found_or_page(call, visit, found)?;
     page.frame = visit.page_frame(call);
+    page.form_id = new_form_id(call)?;
     page.frame.failure = failure;
     Ok(visit.render_page(call, &*page)?.status(400))
 }

@@ -115,6 +115,11 @@ impl ManagerRoute {
         Ok(Some(plan.into_outcome(&answer, sent)))
     }
 
+    /// What a form has done that is sent again.
+    pub(super) fn repeated_outcome(&self, tx: &mut Tx<'_>) -> Result<Option<FormOutcome>, Error> {
+        Ok(self.open_form(tx)?.map(|(_, plan)| plan.into_repeated_outcome()))
+    }
+
     /// Whether the role may send the form at this path; does not act on it.
     pub(super) fn check_form(&self, tx: &mut Tx<'_>) -> Result<Option<()>, Error> {
         let found = self.open_form(tx)?;

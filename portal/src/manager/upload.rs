@@ -18,7 +18,7 @@ use web::uploads::{IncomingFile, UploadProcessor, receive, segment_path, storage
 use super::forms::{FormOutcome, SubmittedFields};
 use super::request::ManagerAccount;
 use super::route::ManagerRoute;
-use super::{all_problems, found_or_page, refused_form_page};
+use super::{all_problems, found_or_page, refused_form_page, submit_once};
 use crate::site::forms::{check_csrf_token, check_same_origin};
 use crate::site::{BrowserVisit, MemberVisit, PageExit, redirect_to};
 
@@ -72,7 +72,7 @@ async fn receive_people(
     check_csrf_token(call, visit, &csrf).await?;
     let sent = SubmittedFields::from_pairs(pairs.into_iter().filter(|(name, _)| name != "csrf"));
     let (there, typed) = (route.clone(), sent.clone());
-    let done = call.write(move |tx| there.submit_form(tx, &typed)).await;
+    let done = submit_once(call, &route, &sent, move |tx| there.submit_form(tx, &typed)).await;
     form_reply(call, visit, route, sent, done).await
 }
 
@@ -143,7 +143,7 @@ async fn receive_media(
         Err(stop) => return Err(stop.into()),
     };
     let text = |name: &str| came.text(name).unwrap_or_default().to_owned();
-    let names = ["name", "media_category"];
+    let names = ["form", "name", "media_category"];
     let sent = SubmittedFields::from_pairs(names.iter().map(|name| ((*name).to_owned(), text(name))));
     let csrf = text("csrf");
     check_csrf_token(&call, &visit, &csrf).await?;
@@ -170,8 +170,7 @@ async fn store_media(
         Err(unread) => return Ok(Err(media_problem(&unread.to_string()).into())),
     };
     let (there, typed) = (route.clone(), sent.clone());
-    let added = call.write(move |tx| there.add_medium(tx, &typed, &made.media_key));
-    Ok(added.await)
+    Ok(submit_once(call, route, sent, move |tx| there.add_medium(tx, &typed, &made.media_key)).await)
 }
 
 async fn create_media(

@@ -131,6 +131,22 @@ fn record_created_on_a_page_is_read_through_the_api() {
 }
 
 #[test]
+fn campaign_form_that_is_sent_twice_creates_one_campaign() {
+    let mut manager = Manager::new();
+    let path = format!("{}/campaigns/new", manager.home);
+    let shown = manager.browser.get(path.clone());
+    let instrument = manager.ads.instrument.clone();
+    let fields = [("name", "Once"), ("funding_instrument_id", &*instrument), ("daily_budget_amount_local_micro", "20")];
+    let refused = manager.browser.submit(&shown, &path, &[("name", "Once")]);
+    assert_eq!(refused.status, 400, "a refused form is sent again: {}", refused.text());
+    let first = manager.browser.submit(&shown, &path, &fields);
+    assert!(first.header("location").contains("/campaigns/"), "{}", first.text());
+    let again = manager.browser.submit(&shown, &path, &fields);
+    assert_eq!(again.header("location"), format!("{}?done=created", manager.home), "{}", again.text());
+    assert_eq!(manager.ads.get("/campaigns", &[])["data"].as_array().unwrap().len(), 1);
+}
+
+#[test]
 fn record_changed_through_the_api_is_shown_resumed_and_deleted_on_pages() {
     let mut manager = Manager::new();
     let campaign = manager.campaign();

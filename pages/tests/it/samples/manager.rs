@@ -35,6 +35,7 @@ fn manager_page(frame: PageFrame, text: &str, sandbox: bool, blocks: Vec<PageBlo
             hidden: vec![("entity_status", text.to_owned())],
             ..ActionButton::default()
         }),
+        form_id: text.to_owned(),
         blocks,
     }
 }
