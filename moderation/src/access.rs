@@ -1,11 +1,10 @@
 //! Who may open the pages of the administration.
 
+use base::Refusal;
 use base::clock::wall_time;
-use base::{Error, Refusal};
 use network::audit::AuditActor;
-use network::user_roles::{self, UserRole};
+use network::user_roles::UserRole;
 use portal::{BrowserVisit, PageExit, SignedInPerson, redirect_to};
-use store::Tx;
 use web::page_context::SITE_LINKS;
 use web::request_context::RequestContext;
 
@@ -13,15 +12,13 @@ use web::request_context::RequestContext;
 const RECENT_SIGN_IN_MS: i64 = 12 * 3600 * 1000;
 
 /// The person with at least this role. To everyone else the page does not exist; who signed in long ago does so again.
-pub(crate) async fn require_staff(
+pub(crate) fn require_staff(
     call: &RequestContext,
     visit: &BrowserVisit,
     needed: UserRole,
 ) -> Result<AuditActor, PageExit> {
     let person = visit.require_sign_in(call)?;
-    let user = person.user.id;
-    let role = call.read(move |tx: &mut Tx<'_>| Ok::<_, Error>(user_roles::find(tx, user)?)).await?;
-    if role.is_none_or(|role| role < needed) {
+    if !visit.has_role(needed) {
         return Err(Refusal::RouteNotFound.into());
     }
     require_recent_sign_in(person)?;

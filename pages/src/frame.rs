@@ -32,6 +32,10 @@ pub struct PageFrame {
     pub unread: i64,
     /// Conversations with messages that the account has not read; at most 100.
     pub unread_conversations: i64,
+    /// Whether the account is a moderator, or more.
+    pub is_moderator: bool,
+    /// Whether the account is an administrator or owner.
+    pub is_admin: bool,
 }
 
 impl PageFrame {

@@ -18,7 +18,7 @@ const PAGE_SIZE: i64 = 100;
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
-        require_staff(&call, &visit, UserRole::Admin).await?;
+        require_staff(&call, &visit, UserRole::Admin)?;
         let query = PageQuery::from_call(&call).unwrap_or_default();
         let before: Option<i64> = query.get("before").and_then(|text| text.parse().ok());
         let filter = AuditFilter { before, ..AuditFilter::default() };

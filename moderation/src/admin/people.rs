@@ -21,7 +21,7 @@ const SHOWN_APPLICATIONS: i64 = 100;
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
-        let actor = require_staff(&call, &visit, UserRole::Moderator).await?;
+        let actor = require_staff(&call, &visit, UserRole::Moderator)?;
         render(&call, &visit, &actor, FormField::default(), None).await
     })
 }
@@ -73,7 +73,7 @@ fn load_roles(tx: &mut Tx<'_>) -> Result<Vec<RoleItem>, Error> {
 pub(crate) fn decide_application(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
-        let actor = require_staff(&call, &visit, UserRole::Moderator).await?;
+        let actor = require_staff(&call, &visit, UserRole::Moderator)?;
         let sent = accept_form(&call, &visit).await?;
         let id = sent.text("application");
         let id: i64 = id.parse().map_err(|_| Refusal::invalid_value("application", id))?;
@@ -94,7 +94,7 @@ pub(crate) fn decide_application(call: RequestContext) -> HandlerFuture {
 pub(crate) fn set_role(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
-        let actor = require_staff(&call, &visit, UserRole::Admin).await?;
+        let actor = require_staff(&call, &visit, UserRole::Admin)?;
         let sent = accept_form(&call, &visit).await?;
         let (username, role) = (sent.text("username").trim().to_owned(), sent.text("role"));
         let role = if role == "none" { None } else { Some(user_roles::parse_role(&role)?) };
@@ -120,7 +120,7 @@ pub(crate) fn set_role(call: RequestContext) -> HandlerFuture {
 pub(crate) fn invite(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
-        let actor = require_staff(&call, &visit, UserRole::Moderator).await?;
+        let actor = require_staff(&call, &visit, UserRole::Moderator)?;
         accept_form(&call, &visit).await?;
         let (site, by) = (call.state.page_context.site.clone(), actor.clone());
         let create = move |tx: &mut Tx<'_>| email_links::create_invitation(tx, &site, &by, "");

@@ -23,7 +23,7 @@ const DAY_MS: i64 = 24 * 3600 * 1000;
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
-        let actor = require_staff(&call, &visit, UserRole::Moderator).await?;
+        let actor = require_staff(&call, &visit, UserRole::Moderator)?;
         render(&call, &visit, &actor, None).await
     })
 }
@@ -111,7 +111,7 @@ struct OrderedAct {
 pub(crate) fn act(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
-        let actor = require_staff(&call, &visit, UserRole::Moderator).await?;
+        let actor = require_staff(&call, &visit, UserRole::Moderator)?;
         let sent = accept_form(&call, &visit).await?;
         let (report, act) = (sent.text("report"), sent.text("act"));
         let kind = KIND_NAMES.iter().find(|(_, name)| *name == act).map(|(kind, _)| *kind);
@@ -159,7 +159,7 @@ fn build_action(context: &ReportContext, kind: Kind, ordered: &OrderedAct, now: 
 pub(crate) fn decide_appeal(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
-        let actor = require_staff(&call, &visit, UserRole::Moderator).await?;
+        let actor = require_staff(&call, &visit, UserRole::Moderator)?;
         let sent = accept_form(&call, &visit).await?;
         let action = sent.text("action");
         let action: i64 = action.parse().map_err(|_| Refusal::invalid_value("action", action))?;

@@ -18,7 +18,7 @@ use crate::access::require_staff;
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
-        require_staff(&call, &visit, UserRole::Admin).await?;
+        require_staff(&call, &visit, UserRole::Admin)?;
         render(&call, &visit, None).await
     })
 }
@@ -59,7 +59,7 @@ fn setting_help(name: &str) -> &'static str {
 pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
-        let actor = require_staff(&call, &visit, UserRole::Admin).await?;
+        let actor = require_staff(&call, &visit, UserRole::Admin)?;
         let sent = accept_form(&call, &visit).await?;
         let setting = sent.text("setting");
         let Some(name) = NAMES.iter().find(|name| **name == setting).copied() else {

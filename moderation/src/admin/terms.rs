@@ -24,7 +24,7 @@ struct TermForm {
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
-        require_staff(&call, &visit, UserRole::Admin).await?;
+        require_staff(&call, &visit, UserRole::Admin)?;
         let form = TermForm { kind: TermKind::Word, term: FormField::default(), hold: false };
         render(&call, &visit, form).await
     })
@@ -69,7 +69,7 @@ fn describe_kind(kind: TermKind) -> (&'static str, &'static str, &'static str) {
 pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
-        let actor = require_staff(&call, &visit, UserRole::Admin).await?;
+        let actor = require_staff(&call, &visit, UserRole::Admin)?;
         let sent = accept_form(&call, &visit).await?;
         let kind = blocked_terms::parse_kind(&sent.text("kind"))?;
         let (term, hold) = (sent.text("term"), sent.optional_text("hold").is_some());

@@ -12,6 +12,7 @@ use network::member_time_zones;
 use network::pending_sign_ins;
 use network::sessions::{self, ClientInfo, UserSession};
 use network::sign_in::KnownDevice;
+use network::user_roles::{self, UserRole};
 use pages::{HtmlPage, PageFrame, SignedInAccount, ZonedTime};
 use store::users::User;
 use web::page_context;
@@ -76,6 +77,7 @@ pub struct SignedInPerson {
     pub user: User,
     pub unread: UnreadCounts,
     pub zone: AccountTimeZone,
+    pub role: Option<UserRole>,
 }
 
 impl BrowserVisit {
@@ -97,10 +99,11 @@ impl BrowserVisit {
                 let id = session.user_id;
                 let read = call.read(move |tx| {
                     let unread = network::interactions::count_unread(tx, id)?;
-                    Ok((network::users::find_active(tx, id)?, unread, member_time_zones::find(tx, id)?))
+                    let role = user_roles::find(tx, id)?;
+                    Ok((network::users::find_active(tx, id)?, unread, member_time_zones::find(tx, id)?, role))
                 });
-                let (user, unread, zone) = read.await?;
-                Some(SignedInPerson { session, user, unread, zone })
+                let (user, unread, zone, role) = read.await?;
+                Some(SignedInPerson { session, user, unread, zone, role })
             }
             None => None,
         };
@@ -153,6 +156,11 @@ impl BrowserVisit {
         })
     }
 
+    /// Whether somebody is signed in with at least this role.
+    pub fn has_role(&self, needed: UserRole) -> bool {
+        self.person.as_ref().and_then(|person| person.role).is_some_and(|role| role >= needed)
+    }
+
     pub fn audit_actor(&self) -> AuditActor {
         match &self.person {
             Some(person) => person.audit_actor(self),
@@ -176,6 +184,8 @@ impl BrowserVisit {
             },
             unread_conversations: self.person.as_ref().map_or(0, |person| person.unread.conversations),
             unread: self.person.as_ref().map_or(0, |person| person.unread.interactions + person.unread.notices),
+            is_moderator: self.has_role(UserRole::Moderator),
+            is_admin: self.has_role(UserRole::Admin),
             ..call.state.page_context.page_frame(call.now())
         }
     }

@@ -134,6 +134,28 @@ fn administration_exists_for_those_with_the_role_only() {
     }
 }
 
+#[test]
+fn navigation_leads_only_to_pages_of_the_administration_that_open() {
+    let server = TestServer::start(&[]);
+    let mut moderator = staff(&server, "moderator").1;
+    let mut admin = staff(&server, "admin").1;
+    let mut member = member(&server, "member").1;
+    let link = "<a href=\"/admin\">";
+    assert!(!member.get("/home").text().contains(link));
+    for browser in [&mut moderator, &mut admin] {
+        assert!(browser.get("/home").text().contains(link));
+        let page = browser.get("/admin/people").text();
+        let tabs: Vec<&str> = page.split("class=\"button quiet\" href=\"").skip(1).collect();
+        assert!(tabs.len() >= 2, "{page}");
+        for tab in tabs {
+            let path = tab.split('"').next().unwrap();
+            assert_eq!(browser.get(path).status, 200, "{path}");
+        }
+    }
+    assert!(!moderator.get("/admin/people").text().contains("Make an admin"));
+    assert!(admin.get("/admin/people").text().contains("Make an admin"));
+}
+
 /// Whether an action of each role on someone with each role is permitted.
 #[test]
 fn nobody_decides_about_someone_with_the_same_or_a_higher_role() {

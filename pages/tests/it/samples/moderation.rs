@@ -3,8 +3,8 @@
 use super::{HOSTILE, days_ago, hostile_frame, minutes_ago, signed_in_frame};
 use pages::{
     AdminAppealItem, AdminAuditPage, AdminPeoplePage, AdminQueuePage, AdminReportItem, AdminSitePage, AdminTermsPage,
-    ApplicationItem, AuditItem, BlockedTermGroup, BlockedTermItem, DecisionItem, DecisionsPage, FormField, Pager,
-    ReportPage, RoleItem, SettingItem, TextPage, render_markdown,
+    ApplicationItem, AuditItem, BlockedTermGroup, BlockedTermItem, DecisionItem, DecisionsPage, FormField, PageFrame,
+    Pager, ReportPage, RoleItem, SettingItem, TextPage, render_markdown,
 };
 
 pub(crate) fn text_states() -> Vec<(&'static str, TextPage)> {
@@ -52,6 +52,14 @@ pub(crate) fn decisions_states() -> Vec<(&'static str, DecisionsPage)> {
     ]
 }
 
+fn moderator_frame() -> PageFrame {
+    PageFrame { is_moderator: true, ..signed_in_frame() }
+}
+
+fn admin_frame() -> PageFrame {
+    PageFrame { is_admin: true, ..moderator_frame() }
+}
+
 pub(crate) fn queue_states() -> Vec<(&'static str, AdminQueuePage)> {
     let report = |id: &str, text: &str| AdminReportItem {
         id: id.to_owned(),
@@ -81,8 +89,8 @@ pub(crate) fn queue_states() -> Vec<(&'static str, AdminQueuePage)> {
         pager: Pager::default(),
     };
     vec![
-        ("none", of(signed_in_frame(), Vec::new(), Vec::new())),
-        ("several", of(signed_in_frame(), vec![report("1", "Buy now"), report("2", "")], vec![appeal("Why?")])),
+        ("none", of(moderator_frame(), Vec::new(), Vec::new())),
+        ("several", of(admin_frame(), vec![report("1", "Buy now"), report("2", "")], vec![appeal("Why?")])),
         ("hostile", of(hostile_frame(), vec![report("1", HOSTILE)], vec![appeal(HOSTILE)])),
     ]
 }
@@ -104,7 +112,11 @@ pub(crate) fn people_states() -> Vec<(&'static str, AdminPeoplePage)> {
         roles: vec![RoleItem { username: text.to_owned(), role: "owner" }],
         username: FormField::default(),
     };
-    vec![("several", of(signed_in_frame(), "ada")), ("hostile", of(hostile_frame(), HOSTILE))]
+    vec![
+        ("several", of(admin_frame(), "ada")),
+        ("moderator", of(moderator_frame(), "ada")),
+        ("hostile", of(hostile_frame(), HOSTILE)),
+    ]
 }
 
 pub(crate) fn site_states() -> Vec<(&'static str, AdminSitePage)> {
@@ -121,7 +133,7 @@ pub(crate) fn site_states() -> Vec<(&'static str, AdminSitePage)> {
             },
         ],
     };
-    vec![("filled", of(signed_in_frame(), "Locum")), ("hostile", of(hostile_frame(), HOSTILE))]
+    vec![("filled", of(admin_frame(), "Locum")), ("hostile", of(hostile_frame(), HOSTILE))]
 }
 
 pub(crate) fn terms_states() -> Vec<(&'static str, AdminTermsPage)> {
@@ -142,9 +154,9 @@ pub(crate) fn terms_states() -> Vec<(&'static str, AdminTermsPage)> {
         hold: false,
     };
     vec![
-        ("none", of(signed_in_frame(), Vec::new(), FormField::default())),
-        ("several", of(signed_in_frame(), vec![group("cheap pills")], FormField::default())),
-        ("refused", of(signed_in_frame(), Vec::new(), FormField::invalid("no host", "A host has letters only"))),
+        ("none", of(admin_frame(), Vec::new(), FormField::default())),
+        ("several", of(admin_frame(), vec![group("cheap pills")], FormField::default())),
+        ("refused", of(admin_frame(), Vec::new(), FormField::invalid("no host", "A host has letters only"))),
         ("hostile", of(hostile_frame(), vec![group(HOSTILE)], FormField::invalid(HOSTILE, HOSTILE))),
     ]
 }
@@ -160,5 +172,5 @@ pub(crate) fn audit_states() -> Vec<(&'static str, AdminAuditPage)> {
         }],
         pager: Pager::default(),
     };
-    vec![("one", of(signed_in_frame(), "@ada")), ("hostile", of(hostile_frame(), HOSTILE))]
+    vec![("one", of(admin_frame(), "@ada")), ("hostile", of(hostile_frame(), HOSTILE))]
 }
