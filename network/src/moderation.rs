@@ -182,6 +182,15 @@ fn require_not_in_force(tx: &mut Tx<'_>, kind: ModerationKind, user: &User, post
     Ok(())
 }
 
+/// The text of the post that an action is about, also if the action removed it. Empty for an action about an account.
+pub fn find_post_text(tx: &mut Tx<'_>, action: &ModerationAction) -> Result<String, Error> {
+    if let Some(removed) = effects::removed_text(action)? {
+        return Ok(removed);
+    }
+    let post = action.post_id.map(|id| posts::find_by_id(tx, id)).transpose()?.flatten();
+    Ok(post.map(|post| post.text).unwrap_or_default())
+}
+
 /// Undoes an action. What it deleted besides the content, such as likes of a removed post, stays deleted.
 pub fn lift(tx: &mut Tx<'_>, site: &EmailSite, actor: &AuditActor, id: i64) -> Result<ModerationAction, Error> {
     let action = find_action(tx, id)?;

@@ -84,6 +84,9 @@ pub struct AdminAppealItem {
     /// Of the action.
     pub id: String,
     pub decision: String,
+    /// What the post says that the action is about; may be empty.
+    pub subject_text: String,
+    /// What the member wrote.
     pub text: String,
     pub username: String,
     pub at: Time,

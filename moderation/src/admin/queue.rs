@@ -66,6 +66,7 @@ fn load_queue(tx: &mut Tx<'_>, actor: &AuditActor, after: i64) -> Result<LoadedQ
         appeals.push(AdminAppealItem {
             id: action.id.to_string(),
             decision: format!("{}: {}", moderation::kind_name(action.kind), action.reason),
+            subject_text: moderation::find_post_text(tx, &action)?,
             text: appeal.text,
             username: find_username(tx, action.user_id)?,
             at: appeal.created_at,

@@ -92,12 +92,25 @@ fn root_of(post: &Post) -> PostId {
     post.edit_root_id.unwrap_or(post.id)
 }
 
+/// None if the action removed no post.
+pub(super) fn removed_text(action: &ModerationAction) -> Result<Option<String>, Fault> {
+    if action.kind != ModerationKind::Remove || action.content.is_empty() {
+        return Ok(None);
+    }
+    let content = parse_content(&action.content)?;
+    Ok(content.get("text").and_then(Value::as_str).map(str::to_owned))
+}
+
+fn parse_content(content: &str) -> Result<Value, Fault> {
+    serde_json::from_str(content).map_err(Fault::context("reading a removed post"))
+}
+
 fn restore_post(tx: &mut Tx<'_>, removed: Post, content: &str) -> Result<(), Fault> {
     if content.is_empty() {
         // The author's account was erased meanwhile.
         return Ok(());
     }
-    let content: Value = serde_json::from_str(content).map_err(Fault::context("reading a removed post"))?;
+    let content = parse_content(content)?;
     let text = |name: &str| content.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     let post = Post {
         text: text("text"),
