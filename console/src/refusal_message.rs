@@ -1,7 +1,7 @@
 //! What a page of the console says when the rules of the platform refuse an action.
 
 use base::Refusal;
-use web::error_formats::error_message;
+use web::error_formats::api_message;
 
 pub(crate) fn refusal_message(refusal: &Refusal) -> String {
     match refusal {
@@ -10,7 +10,7 @@ pub(crate) fn refusal_message(refusal: &Refusal) -> String {
             format!("The {} [{}] is not visible to this user.", noun(what.resource), what.value)
         }
         Refusal::Suspended(what) => format!("The {} [{}] is suspended.", noun(what.resource), what.value),
-        other => error_message(other).to_owned(),
+        other => api_message(other).to_owned(),
     }
 }
 

@@ -13,7 +13,7 @@ use http::header::{ALLOW, CONNECTION, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE
 use serde_json::Value;
 
 pub use codes::find_code as legacy_code;
-pub use page::error_message;
+pub use page::{api_message, error_message};
 pub(crate) use page::{render_failure_page, render_refusal_page};
 
 use crate::endpoint::ErrorFormat;

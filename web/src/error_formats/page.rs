@@ -16,7 +16,44 @@ pub(super) fn render(refusal: &Refusal) -> HttpReply {
     render_page(status, super::status_reason(status), error_message(refusal))
 }
 
+const MEDIA: &str = "A post can have up to four pictures, or one animated picture, or one video.";
+const TARGET: &str = "The post that you reply to or quote is not available.";
+const INVALID: &str = "What was entered is not valid.";
+
+/// What a text of the API begins with, and the sentence that people read instead.
+const SENTENCES: [(&str, &str); 17] = [
+    ("The `text` query parameter can not be empty", "Write something first."),
+    ("The `reason` query parameter can not be empty", "Give a reason."),
+    ("The `username` query parameter value", "A username has 1 to 15 letters, digits and underscores."),
+    ("The `name` must have 1 to 50 characters", "A name has 1 to 50 characters, none of them invisible."),
+    ("The `name` must have 1 to 32 characters", "A name has 1 to 32 characters, none of them invisible."),
+    ("The `website_url` must be", "Enter an address that begins with https:// or http://."),
+    ("Your Tweet text is too long", "This is too long for a post. Shorten it."),
+    ("Your Tweet text is not valid", "This has characters that a post can’t have."),
+    ("You are not allowed to create a Tweet with duplicate content", "You posted the same a short time ago."),
+    ("Animated GIFs are not allowed", MEDIA),
+    ("The validation of media ids failed", MEDIA),
+    ("Your media IDs are invalid", "An attached file is not available any more. Attach it again."),
+    ("Your reply tweet ID is invalid", TARGET),
+    ("Your quote tweet ID is invalid", TARGET),
+    ("You attempted to reply to a Tweet", TARGET),
+    ("The original Tweet author restricted who can reply", "The author has limited who can reply to this post."),
+    ("The text of your direct message is over the max", "The message is too long. Shorten it."),
+];
+
+/// What a page says of a refusal, for people who do not know the API.
 pub fn error_message(refusal: &Refusal) -> &str {
+    let text = api_message(refusal);
+    match SENTENCES.iter().find(|(start, _)| text.starts_with(start)) {
+        Some((_, sentence)) => sentence,
+        None if text.ends_with("query parameter can not be empty") => "Fill in this field.",
+        None if text.contains(" query parameter ") || text.starts_with("$.") => INVALID,
+        None => text,
+    }
+}
+
+/// For developers.
+pub fn api_message(refusal: &Refusal) -> &str {
     match refusal {
         Refusal::InvalidParameters(parameters) => parameters.first().map_or("", |invalid| invalid.message.as_str()),
         Refusal::Forbidden { detail, .. } => detail,

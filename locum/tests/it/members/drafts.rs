@@ -174,7 +174,7 @@ fn refused_scheduled_post_stays_with_the_reason_and_is_not_tried_again() {
     clock(&server, &["advance", "30m"]);
     assert_eq!(texts(&author), ["The same"]);
     let page = browser.get(SCHEDULED).assert_page(200);
-    assert!(page.contains("It was not published:") && page.contains("duplicate"), "{page}");
+    assert!(page.contains("It was not published:") && page.contains("You posted the same"), "{page}");
     let notices = browser.get("/notifications?tab=notices").assert_page(200);
     assert!(notices.contains("A scheduled post was not published."), "{notices}");
     let id = listed(&mut browser, SCHEDULED).pop().unwrap();

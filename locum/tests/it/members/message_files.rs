@@ -179,7 +179,7 @@ fn file_of_a_refused_message_is_sent_with_the_next_form() {
     let page = browser.get(NEW).text();
     let texts = [("to", bob.username.as_str()), ("text", &"x".repeat(10_001)), ("description", "A lamp")];
     let page = send_form(&mut browser, &page, NEW, &texts, &samples::png(60, 40)).assert_page(400);
-    assert!(page.contains("over the max character limit") && page.contains("Attached file: <bdi>A lamp"), "{page}");
+    assert!(page.contains("The message is too long.") && page.contains("Attached file: <bdi>A lamp"), "{page}");
     let reply = send_form(&mut browser, &page, NEW, &texts[..1], &[]);
     assert_eq!(reply.status, 303, "{}", reply.text());
     assert_eq!(list_events(&ada, &bob)["includes"]["media"][0]["type"], "photo");
@@ -195,7 +195,7 @@ fn file_of_someone_else_is_not_sent() {
     let key = events["includes"]["media"][0]["media_key"].as_str().unwrap().split_once('_').unwrap().1.to_owned();
     let page = bob_browser.get(&path).text();
     let page = send_form(&mut bob_browser, &page, &path, &[("media_id", &key)], &[]).assert_page(400);
-    assert!(page.contains("Your media IDs are invalid."), "{page}");
+    assert!(page.contains("An attached file is not available"), "{page}");
 }
 
 #[test]

@@ -103,7 +103,7 @@ fn message_is_refused_with_the_reason_at_its_field() {
     refuse("nobody_has_it", "Hello", "There is no account called @nobody_has_it.");
     refuse(&ada.username, "Hello", "Enter the username of someone else.");
     refuse(&open.username, " ", "Write a message or choose a file.");
-    refuse(&open.username, &"x".repeat(10_001), "over the max character limit");
+    refuse(&open.username, &"x".repeat(10_001), "The message is too long.");
     refuse(&["someone"; 50].join(","), "Hello", "A group has at most 50 people");
     assert!(browser.get("/messages").assert_page(200).contains("You have no messages"));
 }

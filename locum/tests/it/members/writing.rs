@@ -57,6 +57,24 @@ fn file_of_a_form_is_attached_to_its_post() {
 }
 
 #[test]
+fn refused_post_is_explained_in_a_sentence() {
+    let (_, mut browser) = signed_in(shared_server(), "refused");
+    let page = browser.get("/compose");
+    assert_eq!(browser.submit(&page, "/compose", &[("text", "Said once"), ("act", "post")]).status, 303);
+    let long = "long ".repeat(60);
+    for (text, sentence) in [
+        (" ", "Write something first."),
+        (&*long, "This is too long for a post."),
+        ("Said once", "You posted the same a short time ago."),
+    ] {
+        let page = browser.get("/compose");
+        let refused = browser.submit(&page, "/compose", &[("text", text), ("act", "post")]).assert_page(400);
+        assert!(refused.contains(sentence) && refused.contains("aria-invalid"), "no {sentence:?} in {refused}");
+        assert!(!refused.contains("Tweet") && !refused.contains("query parameter"), "{refused}");
+    }
+}
+
+#[test]
 fn edited_post_keeps_its_pictures() {
     let server = TestServer::start(&[]);
     let author = server.new_user_with("editor", &["--subscription-type", "Premium"]);
@@ -82,7 +100,7 @@ fn form_with_a_nul_character_is_refused() {
     let mut fields = hidden(&browser.get("/compose").text(), "/compose");
     fields.extend([("text", "before\0after"), ("act", "post")].map(|(name, text)| (name.to_owned(), text.to_owned())));
     let texts: Vec<(&str, &str)> = fields.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
-    browser.send(multipart("/compose", &texts, "", b"")).assert_refused(400, "text");
+    browser.send(multipart("/compose", &texts, "", b"")).assert_refused(400, "What was entered is not valid.");
     let posts = author.get(format!("/2/users/{}/posts", author.id)).assert_status(200);
     assert_eq!(posts["meta"]["result_count"], 0);
 }
