@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use base::{AccountTimeZone, Error, Id, MediaId, PostId, Refusal, SplitRefusal, Time};
+use base::{AccountTimeZone, Error, Fault, Id, MediaId, PostId, Refusal, SplitRefusal, Time, UserId};
 use network::polls::NewPoll;
 use network::posts::{self, NewPost, PostAuthor};
 use network::unpublished_posts;
@@ -109,7 +109,7 @@ async fn handle_form(submission: Arc<UploadSubmission>) -> Result<HttpReply, Pag
         }
         let description = form.text("description").unwrap_or_default();
         match attach_file(call, uploads, visit.person.user.id, file, description).await? {
-            Ok(id) => draft.media.push(id),
+            Ok(id) => problems.media = draft.add_media(call, visit.person.user.id, id).await?,
             Err(problem) => problems.media = Some(problem),
         }
     } else if is_attaching {
@@ -281,7 +281,8 @@ impl PostDraft {
 
     fn from_form(form: &UploadForm) -> Self {
         let get = |name| form.text(name).unwrap_or_default();
-        let media = get("media_ids").split(',').filter_map(Id::parse).take(MAX_ATTACHED);
+        // One too many is refused when the post is written.
+        let media = get("media_ids").split(',').filter_map(Id::parse).take(MAX_ATTACHED + 1);
         let choices = CHOICE_FIELDS.iter().filter_map(|name| form.text(name)).map(str::trim);
         Self {
             text: get("text").replace("\r\n", "\n"),
@@ -299,6 +300,20 @@ impl PostDraft {
             is_shared: form.text("share").is_some(),
             is_from_form: true,
         }
+    }
+
+    /// Adds a stored file, unless a post cannot have it together with the others; returns why.
+    async fn add_media(&mut self, call: &RequestContext, user: UserId, id: MediaId) -> Result<Option<String>, Fault> {
+        let media = [&*self.media, &[id]].concat();
+        let ids = media.clone();
+        let found = call.read(move |tx| network::media::find_attachable_media(tx, user, &ids)).await;
+        Ok(match found.split_refusal()? {
+            Ok(_) => {
+                self.media = media;
+                None
+            }
+            Err(refusal) => Some(error_message(&refusal).to_owned()),
+        })
     }
 
     fn to_new_post(&self) -> NewPost {
@@ -326,7 +341,7 @@ impl PostDraft {
             DraftProblems { poll: message, ..DraftProblems::default() }
         } else if parameter == "publish_at" {
             DraftProblems { publish_at: message, ..DraftProblems::default() }
-        } else if parameter.starts_with("media") {
+        } else if parameter.starts_with("media") || matches!(refusal, Refusal::Legacy { code: 323 | 324, .. }) {
             DraftProblems { media: message, ..DraftProblems::default() }
         } else {
             DraftProblems { text: message, ..DraftProblems::default() }

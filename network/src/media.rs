@@ -16,7 +16,7 @@ const MAX_PHOTOS: usize = 4;
 
 /// The media for a post, in order: up to four photos, one animated GIF or one video. Refuses media that are not ready
 /// or not the user's to post.
-pub(crate) fn find_attachable_media(tx: &mut Tx<'_>, user: UserId, ids: &[MediaId]) -> Result<Vec<Media>, Error> {
+pub fn find_attachable_media(tx: &mut Tx<'_>, user: UserId, ids: &[MediaId]) -> Result<Vec<Media>, Error> {
     let numbers: Vec<i64> = ids.iter().map(|id| id.get()).collect();
     let found = media::find_by_ids(tx, &numbers)?;
     let mut all: Vec<Media> = Vec::with_capacity(ids.len());

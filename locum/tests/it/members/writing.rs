@@ -2,7 +2,7 @@
 
 use super::message_files::{count_files, send_form};
 use super::signed_in;
-use crate::harness::{TestRequest, TestServer, shared_server};
+use crate::harness::{TestRequest, TestResponse, TestServer, shared_server};
 use crate::media::{multipart, samples};
 use crate::pages::browser::{Browser, hidden, posted};
 
@@ -54,6 +54,37 @@ fn file_of_a_form_is_attached_to_its_post() {
     assert_eq!((posts["meta"]["result_count"].as_i64(), count_files(&server)), (Some(1), before + 1));
     assert_eq!(posts["includes"]["media"][0]["alt_text"], "A grey square");
     assert!(browser.get("/home").assert_page(200).contains("alt=\"A grey square\""));
+}
+
+/// Sends the form on a page with a file, as the button "Add this file" does.
+fn attach(browser: &mut Browser<'_>, page: &str, file: &[u8]) -> TestResponse {
+    send_form(browser, page, "/compose", &[("text", "My pictures"), ("act", "attach")], file)
+}
+
+#[test]
+fn form_refuses_a_fifth_picture_and_a_mixture_and_keeps_the_others() {
+    const REFUSAL: &str = "A post can have up to four pictures, or one animated picture, or one video.";
+    let server = TestServer::start(&[]);
+    let (author, mut browser) = signed_in(&server, "fifth");
+    let mut page = browser.get("/compose").text();
+    for _ in 0..4 {
+        page = attach(&mut browser, &page, &samples::png(60, 40)).assert_page(200);
+    }
+    for file in [samples::png(60, 40), samples::gif(2)] {
+        page = attach(&mut browser, &page, &file).assert_page(400);
+        assert!(page.contains(REFUSAL) && page.contains("My pictures"), "{page}");
+        assert_eq!(page.matches("<li>Attached file").count(), 4);
+    }
+    let mut five = hidden(&page, "/compose");
+    five.get_mut("media_ids").unwrap().push_str(",1234567890123");
+    let five: Vec<(&str, &str)> = five.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let texts = [&five[..], &[("text", "My pictures"), ("act", "post")]].concat();
+    let refused = browser.send(multipart("/compose", &texts, "", b"")).assert_page(400);
+    assert!(refused.contains("My pictures"), "{refused}");
+    let done = send_form(&mut browser, &page, "/compose", &[("text", "My pictures"), ("act", "post")], b"");
+    assert_eq!(done.status, 303, "{}", done.text());
+    let posts = author.get(format!("/2/users/{}/posts?post.fields=attachments", author.id)).assert_status(200);
+    assert_eq!(posts["data"][0]["attachments"]["media_keys"].as_array().unwrap().len(), 4);
 }
 
 #[test]
