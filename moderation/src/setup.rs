@@ -2,7 +2,7 @@
 
 use base::{Error, Refusal, Secret, SplitRefusal};
 use network::first_owner;
-use pages::{OwnerSetup, SignUpPage, TextPage};
+use pages::{OwnerSetup, RegistrationAccess, SignUpPage, TextPage};
 use portal::{
     BrowserVisit, PageExit, PageQuery, SignUpFields, SubmittedForm, redirect_to, run_page, sent_applicant,
     start_first_session,
@@ -113,7 +113,7 @@ fn render_form(
         action: PATH.to_owned(),
         next: String::new(),
         app: None,
-        is_open: true,
+        access: RegistrationAccess::Open,
         owner_setup: Some(OwnerSetup { token, sign_in: format!("{}?next={here}", SITE_LINKS.sign_in) }),
         username: typed.username,
         name: typed.name,

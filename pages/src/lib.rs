@@ -88,7 +88,8 @@ pub use search_console::{
     SearchConsolePage,
 };
 pub use sign_in::{
-    CancelForm, OfferedUser, OneClickSignIn, OwnerSetup, PasskeySignInForm, SignInPage, SignOutPage, SignUpPage,
+    CancelForm, OfferedUser, OneClickSignIn, OwnerSetup, PasskeySignInForm, RegistrationAccess, SignInPage,
+    SignOutPage, SignUpPage,
 };
 pub use signature::{RefusedRequestPage, SignatureExplainerPage, SignatureReport};
 pub use stream::{LiveStreamPage, StreamRuleItem, StreamRulesPage};

@@ -63,6 +63,19 @@ pub struct OwnerSetup {
     pub sign_in: String,
 }
 
+/// Whether a visitor can register; without [`Self::Open`] or [`Self::Approval`], no form is shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum RegistrationAccess {
+    Open,
+    /// After a moderator has accepted the application.
+    Approval,
+    /// The visitor has no invitation.
+    InvitationMissing,
+    /// The visitor has an invitation that is not valid or not valid any more.
+    InvitationInvalid,
+    Closed,
+}
+
 /// Form fields: `username`, `name`, `email`, `password`, `next`.
 #[derive(Template)]
 #[template(path = "sign_up.html")]
@@ -71,8 +84,7 @@ pub struct SignUpPage {
     pub action: String,
     pub next: String,
     pub app: Option<String>,
-    /// Whether registration is open; otherwise no form is shown.
-    pub is_open: bool,
+    pub access: RegistrationAccess,
     pub owner_setup: Option<OwnerSetup>,
     pub username: FormField,
     pub name: FormField,
@@ -83,7 +95,12 @@ pub struct SignUpPage {
 html_page!(
     SignUpPage,
     "sign-up",
-    |page| if page.owner_setup.is_some() { "Set up this site" } else { "Create account" }.to_owned(),
+    |page| match page.access {
+        _ if page.owner_setup.is_some() => "Set up this site",
+        RegistrationAccess::Approval => "Apply for an account",
+        _ => "Create account",
+    }
+    .to_owned(),
     |page| vec![
         ("name", &page.name),
         ("username", &page.username),
@@ -93,11 +110,20 @@ html_page!(
 );
 
 impl SignUpPage {
+    fn needs_approval(&self) -> bool {
+        self.access == RegistrationAccess::Approval
+    }
+
     fn email_help(&self) -> String {
         let help = if self.owner_setup.is_some() {
             "It’s never shown to anyone. If this server sends emails, you get a link to confirm it."
         } else {
-            "We’ll send you a link to confirm it. It’s never shown to anyone."
+            match self.access {
+                RegistrationAccess::Approval => {
+                    "Once your application is accepted, we’ll send you a link to confirm it. Only moderators see it."
+                }
+                _ => "We’ll send you a link to confirm it. It’s never shown to anyone.",
+            }
         };
         help.to_owned()
     }

@@ -4,7 +4,7 @@ use base::refusal::InvalidParameter;
 use base::{Error, Refusal, Secret, SplitRefusal, UserId};
 use network::registration::{self, RegistrationApplicant, RegistrationOutcome, RegistrationPolicy};
 use network::{email_links, site_settings};
-use pages::{FormField, SignUpPage, TextPage};
+use pages::{FormField, RegistrationAccess, SignUpPage, TextPage};
 use web::endpoint::HandlerFuture;
 use web::error_formats::error_message;
 use web::page_context::{DEFAULT_PATH, SITE_LINKS};
@@ -138,7 +138,9 @@ fn waiting_page(call: &RequestContext, visit: &BrowserVisit) -> Result<HttpReply
     let page = TextPage {
         frame: visit.page_frame(call),
         title: "Your application waits".to_owned(),
-        html: "<p>A moderator will read it. You can sign in once it is accepted.</p>".to_owned(),
+        html: "<p>A moderator will read it. Once it is accepted, you can sign in with your username and password, \
+               and get an email with a link that confirms your address.</p>"
+            .to_owned(),
     };
     Ok(visit.render_page(call, &page)?)
 }
@@ -151,10 +153,14 @@ async fn registration_page(
     typed: SignUpFields,
 ) -> Result<HttpReply, PageExit> {
     let token = invite.to_owned();
-    let open = match effective_policy(call).await? {
-        RegistrationPolicy::Open | RegistrationPolicy::Approval => true,
-        RegistrationPolicy::Closed => false,
-        RegistrationPolicy::Invite => call.read(move |tx| Ok(email_links::is_invitation_valid(tx, &token)?)).await?,
+    let is_invited = call.read(move |tx| Ok(email_links::is_invitation_valid(tx, &token)?)).await?;
+    let access = match effective_policy(call).await? {
+        RegistrationPolicy::Closed => RegistrationAccess::Closed,
+        RegistrationPolicy::Open => RegistrationAccess::Open,
+        _ if is_invited => RegistrationAccess::Open,
+        _ if !invite.is_empty() => RegistrationAccess::InvitationInvalid,
+        RegistrationPolicy::Approval => RegistrationAccess::Approval,
+        RegistrationPolicy::Invite => RegistrationAccess::InvitationMissing,
     };
     let action = if invite.is_empty() {
         SITE_LINKS.sign_up.to_owned()
@@ -169,7 +175,7 @@ async fn registration_page(
         action,
         next: next.to_owned(),
         app: target.app,
-        is_open: open,
+        access,
         owner_setup: None,
         username: typed.username,
         name: typed.name,

@@ -23,7 +23,10 @@ fn applications_wait_for_a_moderator_when_registrations_need_approval() {
     let shown = cli(&["site", "set", "registrations", "approval"]).json();
     assert_eq!(shown["registrations"], "approval");
 
-    assert!(join(&server, "ada", "ada@example.org").contains("waits"));
+    let form = Browser::new(&server).get("/join").text();
+    assert!(form.contains("A moderator of this site reads your application."), "{form}");
+    let answer = join(&server, "ada", "ada@example.org");
+    assert!(answer.contains("waits") && answer.contains("you can sign in with your username"), "{answer}");
     assert!(join(&server, "bob", "bob@example.org").contains("waits"));
     assert!(cli(&["user", "show", "ada"]).code != 0);
     let waiting = cli(&["mod", "applications"]).json();
@@ -36,6 +39,20 @@ fn applications_wait_for_a_moderator_when_registrations_need_approval() {
     assert!(cli(&["user", "show", "bob"]).code != 0);
     let mut browser = Browser::new(&server);
     assert_eq!(browser.sign_in("ada", "tr4ms stop here", "/settings/account").status, 303);
+}
+
+#[test]
+fn registration_by_invitation_says_that_one_is_needed() {
+    let server = TestServer::start_network(&["--set", "auth.registration=invite"]);
+    let mut browser = Browser::new(&server);
+    let page = browser.get("/join").text();
+    assert!(page.contains("You need an invitation") && !page.contains("name=\"password\""), "{page}");
+    let page = browser.get("/join?token=guessed").text();
+    assert!(page.contains("This invitation is not valid") && !page.contains("name=\"password\""), "{page}");
+    let link = server.run_cli(&["invite"]).json()["link"].as_str().unwrap().to_owned();
+    let path = link.split_once("/join").map(|(_, query)| format!("/join{query}")).unwrap();
+    let page = browser.get(path).text();
+    assert!(page.contains("Create account") && page.contains("name=\"password\""), "{page}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 use super::{HOSTILE, development_frame, hostile_frame, signed_in_frame, signed_out_frame, with_failure};
 use pages::{
     CancelForm, FormField, LandingPage, OfferedUser, OneClickSignIn, OwnerSetup, PageFrame, PasskeySignInForm,
-    SignInPage, SignOutPage, SignUpPage,
+    RegistrationAccess, SignInPage, SignOutPage, SignUpPage,
 };
 
 pub(crate) fn sign_in_states() -> Vec<(&'static str, SignInPage)> {
@@ -111,7 +111,7 @@ pub(crate) fn sign_up_states() -> Vec<(&'static str, SignUpPage)> {
         action: "/sign-up".to_owned(),
         next: String::new(),
         app: None,
-        is_open: true,
+        access: RegistrationAccess::Open,
         owner_setup: None,
         username: FormField::default(),
         name: FormField::default(),
@@ -131,7 +131,10 @@ pub(crate) fn sign_up_states() -> Vec<(&'static str, SignUpPage)> {
                 ..plain()
             },
         ),
-        ("closed", SignUpPage { is_open: false, ..plain() }),
+        ("approval", SignUpPage { access: RegistrationAccess::Approval, ..plain() }),
+        ("invitation-missing", SignUpPage { access: RegistrationAccess::InvitationMissing, ..plain() }),
+        ("invitation-invalid", SignUpPage { access: RegistrationAccess::InvitationInvalid, ..plain() }),
+        ("closed", SignUpPage { access: RegistrationAccess::Closed, ..plain() }),
         ("first-owner", SignUpPage { owner_setup: Some(owner_setup("1")), action: "/setup".to_owned(), ..plain() }),
         (
             "hostile",
