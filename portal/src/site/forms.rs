@@ -3,17 +3,19 @@
 use std::sync::Arc;
 
 use base::VocabularyWord;
-use http::header::ORIGIN;
+use http::header::{CONTENT_LENGTH, ORIGIN};
 use pages::PageErrorKind;
 use web::endpoint::HandlerFuture;
 use web::request_context::RequestContext;
 use web::uploads::{UploadForm, UploadProcessor, receive};
 use web::{HttpReply, PublicOrigin};
 
+use super::session::redirect_to_sign_in;
 use super::{BrowserVisit, MemberVisit, PageExit, errors, run_page};
 
 const FETCH_SITE: &str = "sec-fetch-site";
 const MAX_PATH_LENGTH: usize = 8000;
+const MAX_VISITOR_FORM_BYTES: usize = 64 * 1024;
 
 /// A form that came from one of our own pages, with a valid CSRF token.
 pub struct SubmittedForm<'c> {
@@ -71,8 +73,13 @@ where
     H: Future<Output = Result<HttpReply, PageExit>> + Send,
 {
     run_page(async move {
-        let visit = MemberVisit::from_call(&call).await?;
+        let visit = MemberVisit::from_call(&call).await;
         let uploads = call.uploads()?;
+        if matches!(visit, Err(PageExit::Reply(_))) && has_small_body(&call) {
+            let form = receive(&mut call, uploads.files()).await?;
+            return Err(redirect_to_sign_in(&call, |name| form.text(name).unwrap_or_default()).into());
+        }
+        let visit = visit?;
         check_same_origin(&call, &visit)?;
         let form = receive(&mut call, uploads.files()).await?;
         let submission = Arc::new(UploadSubmission { call, visit, uploads, form });
@@ -80,6 +87,12 @@ where
         check_csrf_token(call, visit, form.text("csrf").unwrap_or_default()).await?;
         handle(submission).await
     })
+}
+
+/// Whether a form has no file worth mentioning, so that it can be read for a visitor who is not signed in.
+fn has_small_body(call: &RequestContext) -> bool {
+    let length = call.head().headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    length.is_some_and(|length: usize| length <= MAX_VISITOR_FORM_BYTES)
 }
 
 /// Refuses forms that the browser says came from another site, before the body is read.

@@ -4,7 +4,7 @@ use std::ops::Deref;
 
 use base::clock::wall_time;
 use base::clock_mode::{ClockMode, describe_clock};
-use base::{AccountTimeZone, Error, Fault, Secret, UserId};
+use base::{AccountTimeZone, Error, Fault, Secret, UserId, VocabularyWord};
 use http::header::{COOKIE, HeaderMap, HeaderValue, SET_COOKIE, USER_AGENT};
 use network::audit::AuditActor;
 use network::interactions::UnreadCounts;
@@ -21,6 +21,10 @@ use web::request_context::RequestContext;
 
 use super::forms::{self, SubmittedForm};
 use super::{PageExit, redirect_to};
+
+/// Forms for posts, which take what was entered from their query too.
+const POST_FORMS: [&str; 2] = [pages::members::COMPOSE_PATH, super::compose::COMPOSE_PATH];
+const POST_FIELDS: [&str; 4] = ["text", "in_reply_to", "quote", "community"];
 
 /// One name for all forms, so that a CSRF token is valid for the whole session.
 const FORM_NAME: &str = "page";
@@ -147,12 +151,8 @@ impl BrowserVisit {
     /// Redirects visitors who are not signed in to the sign-in page, and back here afterwards.
     pub fn require_sign_in(&self, call: &RequestContext) -> Result<&SignedInPerson, PageExit> {
         self.person.as_ref().ok_or_else(|| {
-            let here = call.head().uri.path_and_query();
-            let is_get = call.head().method == http::Method::GET;
-            let here = here.map_or(page_context::DEFAULT_PATH, http::uri::PathAndQuery::as_str);
-            let next = if is_get { here } else { page_context::DEFAULT_PATH };
-            let next = base::percent::encode(next);
-            redirect_to(&format!("{}?next={next}", page_context::SITE_LINKS.sign_in)).into()
+            let field = |name| call.body().optional_text(VocabularyWord::same_in_both(name)).unwrap_or_default();
+            redirect_to_sign_in(call, field).into()
         })
     }
 
@@ -208,6 +208,31 @@ impl SignedInPerson {
     pub fn audit_actor(&self, visit: &BrowserVisit) -> AuditActor {
         AuditActor::user(self.user.id, &visit.client_info.address)
     }
+}
+
+/// Leads back to the page, or to the page of the form that was sent, afterwards. `field` is a field of the form.
+pub(super) fn redirect_to_sign_in<'f>(call: &RequestContext, field: impl Fn(&'static str) -> &'f str) -> HttpReply {
+    let head = call.head();
+    let is_get = head.method == http::Method::GET;
+    let here = head.uri.path_and_query().map_or(page_context::DEFAULT_PATH, http::uri::PathAndQuery::as_str);
+    let own = call.endpoint().path;
+    let has_page = || call.state.endpoints.iter().any(|endpoint| endpoint.method == "GET" && endpoint.path == own);
+    let next = match forms::local_path(field("next")) {
+        _ if is_get => here.to_owned(),
+        _ if POST_FORMS.contains(&own) && field("edit_of").is_empty() => post_form_path(own, field),
+        Some(next) => next.to_owned(),
+        None if has_page() => here.to_owned(),
+        None => page_context::DEFAULT_PATH.to_owned(),
+    };
+    redirect_to(&format!("{}?next={}", page_context::SITE_LINKS.sign_in, base::percent::encode(&next)))
+}
+
+/// With what was entered, unless that is too long for a link.
+fn post_form_path<'f>(path: &str, field: impl Fn(&'static str) -> &'f str) -> String {
+    let entered = POST_FIELDS.iter().map(|name| (*name, field(name))).filter(|(_, text)| !text.is_empty());
+    let pairs: Vec<String> = entered.map(|(name, text)| format!("{name}={}", base::percent::encode(text))).collect();
+    let filled = format!("{path}?{}", pairs.join("&"));
+    forms::local_path(&filled).filter(|_| !pairs.is_empty()).unwrap_or(path).to_owned()
 }
 
 /// None while it is live, and in production.

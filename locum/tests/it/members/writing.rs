@@ -2,7 +2,7 @@
 
 use super::message_files::{count_files, send_form};
 use super::signed_in;
-use crate::harness::{TestRequest, TestResponse, TestServer, shared_server};
+use crate::harness::{TestRequest, TestResponse, TestServer, percent_encode, shared_server};
 use crate::media::{multipart, samples};
 use crate::pages::browser::{Browser, hidden, posted};
 
@@ -103,6 +103,27 @@ fn refused_post_is_explained_in_a_sentence() {
         assert!(refused.contains(sentence) && refused.contains("aria-invalid"), "no {sentence:?} in {refused}");
         assert!(!refused.contains("Tweet") && !refused.contains("query parameter"), "{refused}");
     }
+}
+
+#[test]
+fn form_that_is_sent_after_the_session_comes_back_after_signing_in() {
+    let server = shared_server();
+    let (author, mut browser) = signed_in(server, "timeout");
+    let post = author.publish_text("Who is awake?");
+    let (home, compose) = (browser.get("/home"), browser.get("/compose").text());
+    let list = browser.get("/lists/new");
+    let mut visitor = Browser::new(server);
+    let reply = [("text", "I am & you?"), ("in_reply_to", &post)];
+    let path = format!("/compose?text=I%20am%20%26%20you%3F&in_reply_to={post}");
+    let location = |path: &str| format!("/login?next={}", percent_encode(path));
+    assert_eq!(visitor.submit(&home, "/compose", &reply).header("location"), location(&path));
+    let sent = send_form(&mut visitor, &compose, "/compose", &reply, b"");
+    assert_eq!(sent.header("location"), location(&path), "{}", sent.text());
+    assert_eq!(visitor.submit(&list, "/lists/new", &[("name", "Boats")]).header("location"), location("/lists/new"));
+    let act = format!("like {post}");
+    assert_eq!(visitor.submit(&home, "/i/actions", &[("act", &act)]).header("location"), location("/home"));
+    visitor.sign_in(&author.username, "a long secret", &path);
+    assert!(visitor.get(path).assert_page(200).contains("I am &#38; you?"));
 }
 
 #[test]
