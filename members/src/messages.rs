@@ -100,7 +100,7 @@ fn named_users(event: &MessageEvent) -> impl Iterator<Item = UserId> {
     event.participant_ids.iter().copied().chain([event.sender_id])
 }
 
-/// The people of a conversation who are still there, as its reader sees them.
+/// The people of a conversation whose accounts are available, as its reader sees them.
 struct ShownNames {
     reader: UserId,
     users: HashMap<UserId, User>,
@@ -118,7 +118,7 @@ impl ShownNames {
         match self.users.get(&id) {
             _ if id == self.reader => "You".to_owned(),
             Some(user) => user.name.clone(),
-            None => "A deleted account".to_owned(),
+            None => "An unavailable account".to_owned(),
         }
     }
 
@@ -250,7 +250,7 @@ fn load_conversation(
         ConversationTarget::Direct(other, _) => match names.users.get(&other) {
             Some(other) if may_message(tx, user, other)? => None,
             Some(other) => Some(refuse_messages(&[&other.username])),
-            None => Some("This account does not exist any more.".to_owned()),
+            None => Some("This account is not available.".to_owned()),
         },
         ConversationTarget::Group(_) => None,
     };

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{press, signed_in, submit_to};
-use crate::harness::{TestResponse, TestUser, shared_server};
+use crate::harness::{TestResponse, TestServer, TestUser, shared_server};
 use crate::pages::browser::Browser;
 
 /// Sends the form for a first message.
@@ -106,6 +106,18 @@ fn message_is_refused_with_the_reason_at_its_field() {
     refuse(&open.username, &"x".repeat(10_001), "The message is too long.");
     refuse(&["someone"; 50].join(","), "Hello", "A group has at most 50 people");
     assert!(browser.get("/messages").assert_page(200).contains("You have no messages"));
+}
+
+#[test]
+fn suspended_account_is_called_unavailable_in_messages() {
+    let server = TestServer::start(&[]);
+    let (_, mut browser) = signed_in(&server, "dmwaits");
+    let other = server.new_user("dmgone");
+    let path = conversation_path(&begin(&mut browser, &other.username, "Are you there?"));
+    server.run_cli(&["user", "suspend", &other.username]).assert_success();
+    let page = browser.get(&path).assert_page(200);
+    assert!(page.contains("An unavailable account") && page.contains("This account is not available."), "{page}");
+    assert!(!page.contains("deleted account") && !page.contains("does not exist"), "{page}");
 }
 
 #[test]
