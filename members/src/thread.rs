@@ -9,7 +9,7 @@ use pages::members::{
 use pages::{FormField, PageFrame};
 use portal::submitted_forms::new_form_id;
 use portal::{BrowserVisit, PageQuery, redirect_to, run_page};
-use store::posts::{self, PageRange, Post};
+use store::posts::{self, PageRange, Post, PostState};
 use store::{Tx, users};
 use view::ShownPosts;
 use web::endpoint::HandlerFuture;
@@ -51,6 +51,8 @@ struct LoadedThread {
     /// The last reply of the page, if there are more.
     last_reply: Option<i64>,
     id: PostId,
+    /// Of an earlier version.
+    newest_version: Option<PostId>,
     /// By search engines.
     is_indexable: bool,
     is_public: bool,
@@ -76,7 +78,28 @@ fn load_thread(tx: &mut Tx<'_>, viewer: CardViewer, id: PostId, after: i64) -> R
     let author = users::find_by_id(tx, post.author_id)?.filter(|_| !post.limited);
     let is_indexable = author.map(|author| is_indexable(tx, viewer, &author)).transpose()?.unwrap_or(false);
     let is_public = is_public(tx, &post)?;
-    Ok(Some(LoadedThread { username, ancestors, post: card, replies, hidden, last_reply, id, is_indexable, is_public }))
+    let newest_version = find_newer_version(tx, &post)?;
+    Ok(Some(LoadedThread {
+        username,
+        ancestors,
+        post: card,
+        replies,
+        hidden,
+        last_reply,
+        id,
+        newest_version,
+        is_indexable,
+        is_public,
+    }))
+}
+
+/// None for a post that is its own newest version.
+fn find_newer_version(tx: &mut Tx<'_>, post: &Post) -> Result<Option<PostId>, Fault> {
+    if post.state != PostState::Superseded {
+        return Ok(None);
+    }
+    let newest = posts::newest_version(tx, post.edit_root_id.unwrap_or(post.id))?;
+    Ok(newest.map(|newest| newest.id))
 }
 
 /// Whether everyone may see a post, and the post that it reposts: other posts are not embedded.
@@ -110,6 +133,7 @@ impl LoadedThread {
             post: self.post,
             replies: PostFeed { posts: self.replies, pager, path: path.clone() },
             hidden_replies: self.hidden,
+            newest_version: self.newest_version.map(|newest| format!("/{}/status/{newest}", self.username)),
             reply,
             oembed_url: self
                 .is_public

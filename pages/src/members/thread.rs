@@ -14,6 +14,8 @@ pub struct ThreadPage {
     /// Oldest first.
     pub ancestors: Vec<PostCard>,
     pub post: PostCard,
+    /// Path of the newest version, if this is an earlier one.
+    pub newest_version: Option<String>,
     /// Oldest first.
     pub replies: PostFeed,
     /// Replies that the author of the conversation has hidden.

@@ -1,5 +1,7 @@
 //! The forms: what is written once, and what is refused.
 
+use serde_json::json;
+
 use super::message_files::{count_files, send_form};
 use super::signed_in;
 use crate::harness::{TestRequest, TestResponse, TestServer, percent_encode, shared_server};
@@ -124,6 +126,20 @@ fn form_that_is_sent_after_the_session_comes_back_after_signing_in() {
     assert_eq!(visitor.submit(&home, "/i/actions", &[("act", &act)]).header("location"), location("/home"));
     visitor.sign_in(&author.username, "a long secret", &path);
     assert!(visitor.get(path).assert_page(200).contains("I am &#38; you?"));
+}
+
+#[test]
+fn earlier_version_of_a_post_leads_to_the_newest() {
+    let server = TestServer::start(&[]);
+    let author = server.new_user_with("editor", &["--subscription-type", "Premium"]);
+    let first = author.publish_text("Befor");
+    let edit = json!({ "text": "Before", "edit_options": { "previous_post_id": first } });
+    let newest = author.create_post(&edit).assert_status(201)["data"]["id"].as_str().unwrap().to_owned();
+    let note = "This is an earlier version of the post.";
+    let path = |id: &str| format!("/{}/status/{id}", author.username);
+    let shown = Browser::new(&server).get(path(&first)).assert_page(200);
+    assert!(shown.contains(note) && shown.contains(&format!("href=\"{}\"", path(&newest))), "{shown}");
+    assert!(!Browser::new(&server).get(path(&newest)).assert_page(200).contains(note));
 }
 
 #[test]

@@ -260,6 +260,7 @@ pub(crate) fn thread_states() -> Vec<(&'static str, ThreadPage)> {
         frame,
         ancestors: Vec::new(),
         post,
+        newest_version: None,
         replies: PostFeed::default(),
         hidden_replies: Vec::new(),
         reply: None,
@@ -278,7 +279,10 @@ pub(crate) fn thread_states() -> Vec<(&'static str, ThreadPage)> {
         ..of(with_notice(signed_in_frame(), "The post was published."), sample_post(17))
     };
     let alone = PostCard { replies: 0, reposts: 0, quotes: 0, likes: 0, ..sample_post(17) };
+    let earlier =
+        ThreadPage { newest_version: Some("/ada/status/18".to_owned()), ..of(signed_out_frame(), sample_post(17)) };
     let hostile = ThreadPage {
+        newest_version: Some(HOSTILE.to_owned()),
         ancestors: vec![PostCard { id: "8".to_owned(), ..hostile_post() }],
         reply: Some(compose_box(FormField::invalid(HOSTILE, HOSTILE))),
         preview: link_preview(HOSTILE),
@@ -288,6 +292,7 @@ pub(crate) fn thread_states() -> Vec<(&'static str, ThreadPage)> {
         ("visitor", of(signed_out_frame(), sample_post(17))),
         ("alone", of(signed_out_frame(), alone)),
         ("full", full),
+        ("earlier-version", earlier),
         ("hostile", hostile),
     ]
 }
