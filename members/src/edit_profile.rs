@@ -233,7 +233,9 @@ impl ProfileDraft {
             "name" => ("name", format!("A name has 1 to {NAME_LENGTH} characters, none of them invisible.")),
             "description" => ("description", format!("A bio has at most {BIOGRAPHY_LENGTH} characters.")),
             "location" => ("location", format!("A location has at most {LOCATION_LENGTH} characters.")),
-            "url" => ("url", format!("A link begins with https:// and has at most {URL_LENGTH} characters.")),
+            "url" => {
+                ("url", format!("Enter an address such as https://example.com, of at most {URL_LENGTH} characters."))
+            }
             "time_zone" => ("time_zone", "Choose a time zone from the list.".to_owned()),
             _ => ("name", error_message(refusal).to_owned()),
         }

@@ -232,6 +232,11 @@ fn require_web_url(name: &'static str, url: &str) -> Result<String, Refusal> {
     normalize_url(url).ok_or_else(refused)
 }
 
+/// Whether it is an http or https URL with a host and without whitespace.
+pub(crate) fn is_web_url(url: &str) -> bool {
+    normalize_url(url).is_some()
+}
+
 /// The URL without its fragment, scheme and host in lower case; `None` unless it is http or https.
 fn normalize_url(url: &str) -> Option<String> {
     let (scheme, rest) = url.split_once("://")?;

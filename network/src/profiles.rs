@@ -11,6 +11,7 @@ use store::{Tx, affiliates, event_log};
 use crate::audit::{self, AuditAction, AuditActor};
 use crate::blocked_terms;
 use crate::compose;
+use crate::link_facts::is_web_url;
 use crate::media::parse_media_keys;
 use crate::reports::{self, HeldSubject, SubjectKind};
 use crate::sign_in::charge_action;
@@ -229,8 +230,7 @@ fn validate_changes(changes: &ProfileChanges) -> Result<(), Refusal> {
             let shown: String = text.chars().take(100).collect();
             return Err(Refusal::invalid_parameter(name, shown, message));
         }
-        let is_address = text.starts_with("https://") || text.starts_with("http://");
-        if max == URL_LENGTH && !text.is_empty() && !is_address {
+        if max == URL_LENGTH && !text.is_empty() && !is_web_url(text) {
             let message = format!("The `{name}` must be an address that begins with https://");
             return Err(Refusal::invalid_parameter(name, text, message));
         }

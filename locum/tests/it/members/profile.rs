@@ -75,8 +75,10 @@ fn profile_is_refused_with_the_limit_at_its_field() {
         ("name", "", "A name has 1 to 50 characters"),
         ("description", &long[..161], "A bio has at most 160 characters."),
         ("location", &long[..151], "A location has at most 150 characters."),
-        ("url", "javascript:alert(1)", "A link begins with https://"),
-        ("url", &format!("https://{long}"), "A link begins with https://"),
+        ("url", "javascript:alert(1)", "Enter an address such as https://example.com"),
+        ("url", "https://", "Enter an address such as https://example.com"),
+        ("url", "https://my page", "Enter an address such as https://example.com"),
+        ("url", &format!("https://{long}"), "Enter an address such as https://example.com"),
     ] {
         let page = save(&mut browser, &[("protected", "on"), (field, value)]).assert_page(400);
         assert!(page.contains(why) && page.contains("aria-invalid"), "{field}: {page}");
