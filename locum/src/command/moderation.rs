@@ -182,9 +182,7 @@ pub(super) async fn execute(instance: &Instance, command: ModerationCommand) -> 
             instance.store.write(work).await?;
             Ok(json!({ "report": report.to_string(), "dismissed": true }))
         }
-        Command::Remove { post, reason } => {
-            act_on_post(instance, Kind::Remove, post, EndArgs::default(), reason).await
-        }
+        Command::Remove { post, reason } => act_on_post(instance, Kind::Remove, post, EndArgs::default(), reason).await,
         Command::Label { post, reason } => act_on_post(instance, Kind::Label, post, EndArgs::default(), reason).await,
         Command::Limit { post: Some(post), end, reason, .. } => {
             act_on_post(instance, Kind::Limit, post, end, reason).await
