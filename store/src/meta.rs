@@ -7,6 +7,9 @@ use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use crate::Tx;
 
 const KEY_CHECK_NAME: &str = "master_key_check";
+/// Encrypted with the key of the last rotation.
+const ROTATED_KEY_CHECK_NAME: &str = "rotated_master_key_check";
+const CHECK_VALUE: &str = "locum";
 
 pub fn get(tx: &mut Tx<'_>, key: &str) -> Result<Option<String>, Fault> {
     tx.query_row("SELECT value FROM meta WHERE key = $1", &[key.into()])
@@ -85,25 +88,38 @@ pub(crate) fn highest_id(tx: &mut Tx<'_>) -> Result<i64, Fault> {
     Ok(highest.max(last_entry.map_or(0, |at| first_snowflake_at(at.plus_ms(1)))))
 }
 
-/// Whether the master key was verified against the stored check value; false for a new database. A wrong key is an
+/// Whether the master keys were verified against the stored check values; false for a new database. A missing key is an
 /// error.
 pub(crate) fn verify_master_key(tx: &mut Tx<'_>) -> Result<bool, Fault> {
-    let Some(text) = get(tx, KEY_CHECK_NAME)? else {
+    let refused = "the master key is not the one that this database was created with: nothing was changed";
+    let is_known = verify_key(tx, KEY_CHECK_NAME, refused)?;
+    let refused = "the master key was replaced by `locum keys rotate`, and its key file is missing here: copy it, and \
+                   the old ones next to it, from the node that replaced it";
+    verify_key(tx, ROTATED_KEY_CHECK_NAME, refused)?;
+    Ok(is_known)
+}
+
+fn verify_key(tx: &mut Tx<'_>, name: &str, refused: &'static str) -> Result<bool, Fault> {
+    let Some(text) = get(tx, name)? else {
         return Ok(false);
     };
     let encrypted = HEXLOWER_PERMISSIVE
         .decode(text.as_bytes())
         .map_err(|_| Fault::new("the master key's check value is malformed"))?;
-    tx.decrypt(KEY_CHECK_NAME, &encrypted).map(|_| true).map_err(|_| {
-        Fault::new("the master key is not the one that this database was created with: nothing was changed")
-    })
+    tx.decrypt(name, &encrypted).map(|_| true).map_err(|_| Fault::new(refused))
 }
 
 /// As [`verify_master_key`]; stores the check value in a new database.
 pub(crate) fn ensure_master_key(tx: &mut Tx<'_>) -> Result<(), Fault> {
-    let encrypted = tx.encrypt(KEY_CHECK_NAME, "locum")?;
+    let encrypted = tx.encrypt(KEY_CHECK_NAME, CHECK_VALUE)?;
     get_or_insert(tx, KEY_CHECK_NAME, &HEXLOWER.encode(&encrypted))?;
     verify_master_key(tx).map(|_| ())
+}
+
+/// Refuses from now on the start of a node without the current master key.
+pub fn require_current_master_key(tx: &mut Tx<'_>) -> Result<(), Fault> {
+    let encrypted = tx.encrypt(ROTATED_KEY_CHECK_NAME, CHECK_VALUE)?;
+    set(tx, ROTATED_KEY_CHECK_NAME, &HEXLOWER.encode(&encrypted))
 }
 
 #[cfg(test)]

@@ -1,12 +1,14 @@
 //! `locum keys`: the master key and re-encryption of secrets.
 
 use base::encryption::{MasterKeyId, format_key_id};
+use base::refusal::RefusalKind;
 use base::{Error, Refusal};
 use clap::Subcommand;
 use network::audit::{self, AuditAction, AuditActor};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use store::key_rotation::{self, KeyRotationCursor};
+use store::{meta, nodes};
 
 use crate::instance::{self, Instance};
 
@@ -82,6 +84,7 @@ async fn rotate_master_key(instance: &Instance) -> Result<(), Error> {
                        old one in secrets.old_master_key_files, start again and run `locum keys rewrap`";
         return Err(Refusal::invalid_parameter("master_key", "", message).into());
     };
+    refuse_with_other_servers(instance).await?;
     let before = current_key_name(instance);
     {
         // The file and the keyring change under one lock, so concurrent rotations do not lose a key.
@@ -91,10 +94,25 @@ async fn rotate_master_key(instance: &Instance) -> Result<(), Error> {
         instance.store.context().keyring.rotate(next);
     }
     let note = json!({ "before": before, "key": current_key_name(instance) });
-    let noted = instance
-        .store
-        .write(move |tx| Ok(audit::append(tx, &AuditActor::operator(), AuditAction::KEY_ROTATE, None, &note)?));
+    let noted = instance.store.write(move |tx| {
+        meta::require_current_master_key(tx)?;
+        Ok(audit::append(tx, &AuditActor::operator(), AuditAction::KEY_ROTATE, None, &note)?)
+    });
     noted.await
+}
+
+/// Other servers would not have the new key, and could not read what it encrypts.
+async fn refuse_with_other_servers(instance: &Instance) -> Result<(), Error> {
+    let own = instance.store.context().node.incarnation();
+    let found = instance.store.read(|tx| Ok(nodes::list(tx)?)).await?;
+    let is_other = |node: &&nodes::NodeRecord| node.has_lease && node.purpose == "server" && node.incarnation != own;
+    let Some(node) = found.iter().find(is_other) else { return Ok(()) };
+    let message = format!(
+        "node {} ({}) is running, or was a few seconds ago, and would not have the new key: stop all servers but \
+         one, rotate, and copy the key files to the others before they start",
+        node.number, node.host
+    );
+    Err(Refusal::named_reason(RefusalKind::Conflict, "", "", message).into())
 }
 
 /// Returns how many secrets were re-encrypted and how many use the current key.

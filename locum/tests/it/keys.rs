@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
-use crate::harness::{TestRequest, TestServer, TestUser};
+use crate::harness::{
+    DatabaseEngine, OAuth1Credentials, TestRequest, TestServer, TestUser, run_command, suite_engine, wait_until,
+};
 
 /// The files of old keys.
 fn put_aside(server: &TestServer) -> Vec<PathBuf> {
@@ -93,22 +95,22 @@ fn re_encryption_resumes_after_a_crash() {
         (user.oauth1_token().0.to_owned(), user.oauth1_token().1.to_owned())
     };
     let signed = |server: &TestServer| {
-        let key = crate::harness::OAuth1Credentials {
+        let key = OAuth1Credentials {
             consumer: app.consumer_credentials(),
             token: (&token, &secret),
-            ..crate::harness::OAuth1Credentials::default()
+            ..OAuth1Credentials::default()
         };
         let me = TestRequest::get("/2/users/me");
         let header = me.oauth1_header(&key, &server.url);
         server.send(me.authorization(header)).assert_status(200);
     };
     let first = server.run_cli(&["keys", "rotate"]).json();
-    assert_eq!(number(&first, "sealed_with_current"), 0);
+    assert_eq!(number(&first, "sealed_with_current"), 1, "only what checks the key at a start");
     signed(&server);
     server.crash_and_restart();
     signed(&server);
     // A second change before the first is through: three keys are in use.
-    server.run_cli(&["keys", "rotate"]).assert_success();
+    wait_until("the lease before the crash ended", || server.run_cli(&["keys", "rotate"]).code == 0);
     server.crash_and_restart();
     signed(&server);
     assert_eq!(put_aside(&server).len(), 2);
@@ -146,7 +148,7 @@ fn missing_old_key_stops_startup_and_changes_nothing() {
     std::fs::rename(&old, &hidden).unwrap();
     let mut args: Vec<String> = ["dev", "--port", "0", "--control-port", "0"].map(str::to_owned).to_vec();
     args.extend(server.location_args());
-    let ran = crate::harness::run_command(&server.sibling_path(""), &args);
+    let ran = run_command(&server.sibling_path(""), &args);
     assert_ne!(ran.code, 0);
     assert!(ran.stderr.contains("master key"), "{ran:?}");
     // Named in the configuration instead.
@@ -154,4 +156,37 @@ fn missing_old_key_stops_startup_and_changes_nothing() {
     let done = server.run_cli(&["keys", "rewrap", "--set", &named]).json();
     assert!(number(&done, "sealed_anew") > 0, "{done}");
     server.restart();
+}
+
+/// A node without the new key could not read what the others encrypt.
+#[test]
+fn master_key_is_rotated_only_while_one_node_runs() {
+    if suite_engine() != DatabaseEngine::Postgres {
+        return;
+    }
+    let one = TestServer::start_network(&[]);
+    let mut two = one.start_another_node(0);
+    let refused = one.run_cli(&["keys", "rotate"]);
+    assert!(refused.code == 1 && refused.stderr.contains("node 1 ("), "{refused:?}");
+    assert!(put_aside(&one).is_empty(), "nothing was replaced");
+    two.stop();
+    one.run_cli(&["keys", "rotate"]).assert_success();
+
+    let mut args = vec!["serve".to_owned()];
+    args.extend(two.location_args());
+    let ran = run_command(&two.sibling_path(""), &args);
+    assert!(ran.code != 0 && ran.stderr.contains("`locum keys rotate`"), "{ran:?}");
+    for path in put_aside(&one).into_iter().chain([one.data_dir().join("master.key")]) {
+        std::fs::copy(&path, two.data_dir().join(path.file_name().unwrap())).unwrap();
+    }
+    two.restart_as_node();
+    let user = one.new_user("later");
+    let key = OAuth1Credentials {
+        consumer: user.app.consumer_credentials(),
+        token: user.oauth1_token(),
+        ..OAuth1Credentials::default()
+    };
+    let me = TestRequest::get("/2/users/me");
+    let header = me.oauth1_header(&key, &one.url);
+    two.send(me.authorization(header)).assert_status(200);
 }
