@@ -67,6 +67,9 @@ pub(crate) async fn claim_media(mode: RunMode, store: &Store, files: &FileStore)
 const MEDIA_LOCATION_KEY: &str = "media_location";
 /// Longer than the lease of a node that was killed lasts.
 const OTHER_NODES_TIMEOUT: Duration = Duration::from_secs(6);
+/// Of nodes that start together where no file was, the first one writes it after [`OTHER_NODES_TIMEOUT`]; the others
+/// may have started to wait a little earlier.
+const FIRST_NODE_TIMEOUT: Duration = Duration::from_secs(10);
 const OTHER_NODES_POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Refuses media files that the nodes which were started earlier do not use: what is uploaded to one of them would be
@@ -77,11 +80,12 @@ pub(crate) async fn check_media_is_shared(store: &Store, files: &FileStore) -> R
     }
     let own = store.context().node.incarnation();
     let made = format!("{:032x}", u128::from_be_bytes(Rng::Os.random_bytes()?));
-    let deadline = monotonic_now() + OTHER_NODES_TIMEOUT;
+    let start = monotonic_now();
     loop {
         let found = files.location_id().await.map_err(fault)?;
         let proposed = found.clone().unwrap_or_else(|| made.clone());
-        let is_late = monotonic_now() >= deadline;
+        let is_late = start.elapsed() >= OTHER_NODES_TIMEOUT;
+        let waits_no_longer = start.elapsed() >= FIRST_NODE_TIMEOUT;
         let (location, other) = store.write(move |tx| resolve_location(tx, own, &proposed, is_late)).await?;
         if found.as_ref() == Some(&location) {
             return Ok(());
@@ -89,7 +93,7 @@ pub(crate) async fn check_media_is_shared(store: &Store, files: &FileStore) -> R
         if location == made {
             // Another node may write at the same time; what is found in the end has to be what is in the database.
             files.set_location_id(&made).await.map_err(fault)?;
-        } else if is_late {
+        } else if waits_no_longer {
             return Err(CommandError::Failed(format!(
                 "{other} does not use the media files in {files}, and what is uploaded there would be missing here: set media.s3_url on \
                  all nodes to one bucket, or media.dir to one directory that they share"

@@ -112,3 +112,18 @@ fn node_without_the_media_files_of_the_others_does_not_start() {
     first.signal(Signal::KILL);
     second.restart_as_node();
 }
+
+/// As when all nodes were stopped to move the files.
+#[test]
+fn nodes_started_at_once_on_a_new_folder_share_it() {
+    if suite_engine() != DatabaseEngine::Postgres {
+        return;
+    }
+    let first = TestServer::start_network(&[]);
+    let others = [1, 2].map(|number| first.prepare_another_node(number, &[]));
+    let mut nodes: Vec<TestServer> = std::iter::once(first).chain(others).collect();
+    nodes[0].stop();
+    std::fs::remove_dir_all(nodes[0].data_dir().join("media")).unwrap();
+    nodes.iter_mut().for_each(TestServer::spawn);
+    nodes.iter_mut().for_each(TestServer::await_ready_as_node);
+}
