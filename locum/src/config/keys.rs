@@ -7,8 +7,8 @@ use super::key::KeyDefault::{Absent, Literal, Required, Unset};
 use super::key::{ConfigKey, config_keys};
 use super::text::from_text;
 use super::types::{
-    AddressBlocks, ByteSize, ConfigType, CountedVideos, DatabaseUrl, EmailAddress, ExchangeRates, FfmpegSetting,
-    HostName, HttpsUrl, LogFilter, LogFormat, Origin, PlainPkce, PositiveTimeSpan, RateLimits, RedisUrl,
+    AddressBlocks, BackupInterval, ByteSize, ConfigType, CountedVideos, DatabaseUrl, EmailAddress, ExchangeRates,
+    FfmpegSetting, HostName, HttpsUrl, LogFilter, LogFormat, Origin, PlainPkce, PositiveTimeSpan, RateLimits, RedisUrl,
     RegistrationName, RoleName, SecretText, TimeSpan, VocabularyName, WorldDate, WorldName,
 };
 
@@ -259,7 +259,7 @@ config_keys! {
         /// Where the server makes scheduled backups: a folder or `s3://bucket/prefix` on the S3 server of `media`.
         to: Option<String> = Unset;
         /// The interval between scheduled backups.
-        every: TimeSpan = Literal("24h");
+        every: BackupInterval = Literal("24h");
         /// How many scheduled backups are kept.
         keep: usize [1..=1000] = Literal("7");
     }

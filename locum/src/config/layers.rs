@@ -219,11 +219,11 @@ mod tests {
 
     #[test]
     fn a_flag_beats_the_environment_beats_the_file_beats_the_default() {
-        let (folder, mut sources) = temp_file_sources("[listen]\naddr = '127.0.0.1:1'\nidle_timeout = 5\n");
+        let (folder, mut sources) = temp_file_sources("[listen]\naddr = '127.0.0.1:1'\nidle_timeout = '5s'\n");
         let values = load(&sources, RunMode::Dev).unwrap();
         assert_eq!(values.get_text("listen.addr"), Some("127.0.0.1:1"));
         assert_eq!(value_origin(&values, "listen.addr"), format!("{}/locum.toml:2", folder.path().display()));
-        assert_eq!(values.get_text("listen.idle_timeout"), Some("5"));
+        assert_eq!(values.get_text("listen.idle_timeout"), Some("5s"));
         assert_eq!(value_origin(&values, "listen.body_timeout"), "default of dev");
 
         sources.variables = vec![("LOCUM_LISTEN__ADDR".to_owned(), "127.0.0.1:2".to_owned())];

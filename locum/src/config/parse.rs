@@ -21,6 +21,11 @@ pub(crate) fn parse_duration(text: &str) -> Option<Duration> {
     number.checked_mul(ms).map(Duration::from_millis)
 }
 
+/// For settings, where `24` may be meant as hours. Zero needs no unit.
+pub(super) fn parse_duration_with_unit(text: &str) -> Option<Duration> {
+    parse_duration(text).filter(|span| span.is_zero() || !text.ends_with(|last: char| last.is_ascii_digit()))
+}
+
 /// An integer with an optional unit; without a unit, bytes.
 pub(super) fn parse_byte_size(text: &str) -> Option<usize> {
     let (number, unit) = split_unit(text)?;
@@ -129,7 +134,7 @@ pub(super) fn is_host_name(text: &str) -> bool {
 mod tests {
     use super::{is_email_address, is_https_url, parse_byte_size, parse_duration, parse_rate_limits};
     use crate::config::text::from_text;
-    use crate::config::types::{AddressBlocks, DatabaseUrl, ExchangeRates, Origin, RedisUrl, TimeSpan};
+    use crate::config::types::{AddressBlocks, BackupInterval, DatabaseUrl, ExchangeRates, Origin, RedisUrl, TimeSpan};
     use serde::de::DeserializeOwned;
     use std::net::IpAddr;
     use std::path::PathBuf;
@@ -167,7 +172,10 @@ mod tests {
         assert!(blocks("all") && blocks("10.0.0.0/8, ::1") && blocks(""));
         assert!(!blocks("10.0.0.0/40") && !blocks("localhost"));
         let spans = is_valid::<Vec<TimeSpan>>;
-        assert!(spans("5s, 5m,2h") && spans("") && !spans("5s, soon"));
+        assert!(spans("5s, 5m,2h") && spans("") && spans("0") && !spans("5s, soon") && !spans("5s, 5"));
+        let interval = is_valid::<BackupInterval>;
+        assert!(interval("1s") && interval("24h") && interval("1500ms"));
+        assert!(!interval("0") && !interval("0s") && !interval("999ms") && !interval("24"));
         let database = is_valid::<DatabaseUrl>;
         assert!(database("sqlite") && database("postgres://u:p@h/d"));
         assert!(!database("mysql://h/d"));

@@ -16,7 +16,7 @@ use web::limits::RateLimitMode;
 use super::key::KeySecrecy;
 use super::parse::{
     WorldDay, is_database_url, is_email_address, is_host_name, is_https_url, is_log_filter, is_origin, is_redis_url,
-    parse_byte_size, parse_duration, parse_rate_limits, parse_world_date,
+    parse_byte_size, parse_duration_with_unit, parse_rate_limits, parse_world_date,
 };
 use super::text::from_text;
 
@@ -77,6 +77,7 @@ name_types! {
     i64 = "number",
     TimeSpan = "duration (`500ms`, `10s`, `2h`)"; "list of durations",
     PositiveTimeSpan = "duration above 0 (`500ms`, `10s`, `2h`)",
+    BackupInterval = "duration of at least `1s` (`90m`, `24h`)",
     AddressBlocks = "list of CIDR blocks (`10.1.0.0/16`), or `all`",
     ByteSize = "bytes (`64KiB`, `1MiB`)",
     FfmpegSetting = "`auto`, `off` or a path",
@@ -121,8 +122,9 @@ parsed_types! {
     };
     WorldDate(WorldDay) = |text: String| parse_world_date(&text);
     LogFilter(String) = |text: String| is_log_filter(&text).then_some(text);
-    TimeSpan(Duration) = |text: String| parse_duration(&text);
-    PositiveTimeSpan(Duration) = |text: String| parse_duration(&text).filter(|span| !span.is_zero());
+    TimeSpan(Duration) = |text: String| parse_duration_with_unit(&text);
+    PositiveTimeSpan(Duration) = |text: String| parse_duration_with_unit(&text).filter(|span| !span.is_zero());
+    BackupInterval(Duration) = |text: String| parse_duration_with_unit(&text).filter(|span| span.as_secs() > 0);
     ByteSize(usize) = |text: String| parse_byte_size(&text);
     RateLimits(RateLimitMode) = |text: String| parse_rate_limits(&text);
 }

@@ -13,8 +13,6 @@ use crate::command_error::CommandError;
 use crate::config::ServerSettings;
 use crate::instance::Instance;
 
-/// Each backup beyond `backup.keep` removes the oldest.
-const MIN_INTERVAL: Duration = Duration::from_secs(1);
 const RETRY_DELAY: Duration = Duration::from_mins(5);
 /// The clock may be set meanwhile, and the machine may sleep.
 const MAX_SLEEP: Duration = Duration::from_mins(10);
@@ -44,9 +42,6 @@ impl BackupSchedule {
                  --media-only` after it"
                     .to_owned(),
             ));
-        }
-        if settings.backup.every.0 < MIN_INTERVAL {
-            return Err(CommandError::Usage("backup.every must be at least one second (`1s`)".to_owned()));
         }
         let location = BackupLocation::parse_collection(settings, to)?;
         Ok(Some(Self { location, every: settings.backup.every.0, keep: settings.backup.keep }))

@@ -470,10 +470,15 @@ fn results_of_scheduled_backups_are_fields_and_texts_in_the_json_log() {
     assert!(error.contains("Not a directory") && !error.contains('{'), "{failed}");
 }
 
+/// Without a unit, hours may have been meant.
 #[test]
-fn interval_of_zero_between_backups_is_refused() {
+fn interval_of_zero_or_without_a_unit_between_backups_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let args = ["dev", "--data-dir", "data", "--set", "backup.to=backups", "--set", "backup.every=0s"];
-    let ran = run_command(folder.path(), &args);
-    assert!(ran.code == 2 && ran.stderr.contains("backup.every must be at least one second"), "{ran:?}");
+    for every in ["backup.every=0", "backup.every=0s", "backup.every=999ms", "backup.every=24"] {
+        for command in [&["dev", "--port", "0", "--control-port", "0"][..], &["conf", "check"]] {
+            let args = [command, &["--data-dir", "data", "--set", "backup.to=backups", "--set", every]].concat();
+            let ran = run_command(folder.path(), &args);
+            assert!(ran.code == 2 && ran.stderr.contains("duration of at least `1s`"), "{args:?}: {ran:?}");
+        }
+    }
 }
