@@ -69,3 +69,10 @@ pub(crate) enum CliCommand {
     #[command(hide = true)]
     Reference,
 }
+
+impl CliCommand {
+    /// Whether `--url` can name the server that the command asks.
+    pub(crate) const fn may_ask_server(&self) -> bool {
+        matches!(self, Self::Env(_) | Self::Admin(_) | Self::Testing(_) | Self::Health(_))
+    }
+}

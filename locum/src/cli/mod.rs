@@ -51,6 +51,9 @@ fn print_clap_error(error: &clap::Error) -> ExitCode {
 
 fn run_subcommand(common: &GlobalArgs, verb: CliCommand, umask: Mode) -> Result<ExitCode, CommandError> {
     let output = common.output_options();
+    if common.is_remote() && !verb.may_ask_server() {
+        return Err(CommandError::Usage("--url: this command asks no running server".to_owned()));
+    }
     match verb {
         CliCommand::Dev(args) => dev::run(common, &args)?,
         CliCommand::Serve(args) => runtime::serve(common, &args)?,

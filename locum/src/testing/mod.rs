@@ -23,6 +23,7 @@ use log::{LogArgs, run_log_command};
 use snapshots::{SnapshotCommand, run_reset, run_snapshot_command};
 use streams::{StreamCommand, run_stream_command};
 use traffic::{SimCommand, run_sim_command};
+pub(crate) use worlds::world_variables;
 use worlds::{WorldCommand, run_world_command};
 
 use std::process::ExitCode;

@@ -8,6 +8,7 @@ use super::{call_control_api, segment, text_of};
 use crate::arguments::GlobalArgs;
 use crate::command_error::CommandError;
 use crate::dev::is_world_file;
+use crate::worlds::MAIN_WORLD;
 
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum WorldCommand {
@@ -47,7 +48,7 @@ pub(crate) fn run_world_command(common: &GlobalArgs, command: &WorldCommand) -> 
             output.print_value_or_text(&value, || render_list(&value));
         }
         WorldCommand::Env { name } => {
-            let value = call_control_api(common, Method::GET, &format!("/worlds/{}/keys", segment(name)), None)?;
+            let value = find_keys(common, name)?;
             output.print_value_or_text(&value, || render_keys(&value));
         }
         WorldCommand::Rm { name } => {
@@ -56,6 +57,17 @@ pub(crate) fn run_world_command(common: &GlobalArgs, command: &WorldCommand) -> 
         }
     }
     Ok(())
+}
+
+fn find_keys(common: &GlobalArgs, name: &str) -> Result<Value, CommandError> {
+    call_control_api(common, Method::GET, &format!("/worlds/{}/keys", segment(name)), None)
+}
+
+/// As `dev.env` has them, of the world of a running server that is meant.
+pub(crate) fn world_variables(common: &GlobalArgs) -> Result<Vec<(String, String)>, CommandError> {
+    let value = find_keys(common, common.world.as_deref().unwrap_or(MAIN_WORLD))?;
+    let variables = value.get("variables").and_then(Value::as_object).into_iter().flatten();
+    Ok(variables.map(|(name, value)| (name.clone(), value.as_str().unwrap_or_default().to_owned())).collect())
 }
 
 /// The server has another working directory.

@@ -8,13 +8,24 @@ use crate::dev::EnvFile;
 use crate::launcher::{TrustFiles, proxy_variables};
 use crate::output::print_line;
 use crate::runtime::ListeningAddresses;
+use crate::testing::world_variables;
 
 pub(crate) fn print_env(common: &GlobalArgs, args: &EnvArgs) -> Result<(), CommandError> {
-    let folder = common.load_settings()?.core.data_dir;
-    let mut variables = EnvFile::load(&folder)?.variables();
-    if args.intercept {
-        variables.extend(intercept_variables(&folder)?);
-    }
+    let variables = if common.is_remote() {
+        if args.intercept {
+            return Err(CommandError::Usage(
+                "--intercept needs the data directory of the server, not --url".to_owned(),
+            ));
+        }
+        world_variables(common)?
+    } else {
+        let folder = common.load_settings()?.core.data_dir;
+        let mut variables = EnvFile::load(&folder)?.variables();
+        if args.intercept {
+            variables.extend(intercept_variables(&folder)?);
+        }
+        variables
+    };
     let shell = if common.json { EnvFormat::Json } else { args.shell };
     print_line(format_for_shell(&variables, shell).trim_end());
     Ok(())

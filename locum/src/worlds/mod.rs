@@ -31,4 +31,4 @@ pub(crate) const DEVELOPMENT_FOLDERS: [&str; 5] = [
 /// In the data directory: a folder for each further world.
 const WORLDS_FOLDER: &str = "worlds";
 /// The name of the world that the server was started with.
-const MAIN_WORLD: &str = "main";
+pub(crate) const MAIN_WORLD: &str = "main";

@@ -39,6 +39,25 @@ fn unreachable_server_exits_with_3() {
 }
 
 #[test]
+fn url_of_a_server_is_used_or_refused() {
+    for args in
+        [&["migrate", "status"][..], &["doctor"], &["conf", "check"], &["restore", "x"], &["env", "--intercept"]]
+    {
+        let ran = locum(&[args, &["--url", "http://127.0.0.1:9"]].concat());
+        assert!(ran.code == 2 && ran.stderr.contains("--url"), "{args:?}: {ran:?}");
+    }
+    locum(&["env", "--url", "http://127.0.0.1:9"]).assert_exit_code(3);
+
+    let server = shared_server();
+    let control = server.control_url();
+    let token = server.data_dir().join("control.token").display().to_string();
+    let ran = locum(&["env", "--shell", "dotenv", "--url", &control, "--token-file", &token]);
+    ran.assert_success();
+    let expected = format!("LOCUM_API_KEY={}", server.env_value("API_KEY"));
+    assert!(ran.stdout.lines().any(|line| line == expected), "{ran:?}");
+}
+
+#[test]
 fn data_directory_that_another_process_has_open_exits_with_3() {
     let folder = tempfile::tempdir().unwrap();
     let locked = std::fs::File::create(folder.path().join("locum.lock")).unwrap();
