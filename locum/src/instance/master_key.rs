@@ -23,16 +23,38 @@ pub(crate) fn load_keys(settings: &ServerSettings) -> Result<Vec<MasterKey>, Com
     Ok(std::iter::once(current).chain(load_old_keys(settings)?).collect())
 }
 
-/// Writes the first key to `file`, which must not exist, and the others next to it.
-pub(crate) fn write_key_files(file: &Path, keys: &[MasterKey]) -> Result<(), CommandError> {
-    if file.exists() {
-        return Err(CommandError::Usage(format!("{} already exists", file.display())));
+/// The key files that a restore has written; removed again when it is dropped before it has succeeded.
+#[derive(Default)]
+pub(crate) struct RestoredKeyFiles(Vec<PathBuf>);
+
+impl RestoredKeyFiles {
+    /// Writes the first key to `file`, which must not exist, and the others next to it.
+    pub(crate) fn write(&mut self, file: &Path, keys: &[MasterKey]) -> Result<(), CommandError> {
+        if file.exists() {
+            return Err(CommandError::Usage(format!("{} already exists", file.display())));
+        }
+        for (number, key) in keys.iter().enumerate().rev() {
+            let path = if number == 0 { file.to_owned() } else { old_key_file(file, key) };
+            if !path.exists() {
+                self.0.push(path.clone());
+                write_private(&path, key.encode().expose_secret())?;
+            }
+        }
+        Ok(())
     }
-    for (number, key) in keys.iter().enumerate().rev() {
-        let path = if number == 0 { file.to_owned() } else { old_key_file(file, key) };
-        write_private(&path, key.encode().expose_secret())?;
+
+    pub(crate) fn keep(&mut self) {
+        self.0.clear();
     }
-    Ok(())
+}
+
+impl Drop for RestoredKeyFiles {
+    fn drop(&mut self) {
+        for path in &self.0 {
+            // The first error is reported already.
+            let _gone = std::fs::remove_file(path);
+        }
+    }
 }
 
 fn load_old_keys(settings: &ServerSettings) -> Result<Vec<MasterKey>, CommandError> {

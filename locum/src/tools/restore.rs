@@ -17,7 +17,7 @@ use crate::backup::{BackupLocation, BackupManifest, BackupReader, HashedContent,
 use crate::command;
 use crate::command_error::CommandError;
 use crate::config::ServerSettings;
-use crate::instance::{self, Instance, InstanceManifest, NoProgress};
+use crate::instance::{self, Instance, InstanceManifest, NoProgress, RestoredKeyFiles};
 use crate::output::{OutputOptions, TerminalProgress};
 
 const SCRATCH_FOLDER: &str = "restoring";
@@ -30,18 +30,26 @@ pub(crate) fn restore_backup(
 ) -> Result<ExitCode, CommandError> {
     let (reader, manifest) = open_backup(common, args)?;
     let keys = unseal_keys(args, &manifest)?;
+    // The configuration may name this file, and cannot be read without it.
+    let mut key_files = RestoredKeyFiles::default();
     if let (Some(keys), Some(file), false) = (&keys, &args.master_key, args.verify) {
-        instance::write_key_files(file, keys)?;
+        key_files.write(file, keys)?;
     }
     let settings = Arc::new(ServerSettings::from_values(&common.config_values(manifest.instance.mode()?, vec![])?)?);
     let bar = TerminalProgress::new(output, if args.verify { "checking" } else { "restoring" });
     let restore = Restore { settings, reader, manifest, args };
-    let (done, outcome) =
-        if args.verify { ("verified", restore.verify(keys)) } else { ("restored", restore.restore(keys)) };
+    let (done, outcome) = if args.verify {
+        ("verified", restore.verify(keys))
+    } else {
+        ("restored", restore.restore(keys, &mut key_files))
+    };
     bar.clear();
     let answer = outcome?;
     output.print_value(&answer);
     let is_done = answer.get(done).and_then(Value::as_bool) == Some(true);
+    if is_done {
+        key_files.keep();
+    }
     Ok(if is_done { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -83,17 +91,12 @@ impl Restore<'_> {
         Ok(self.report("verified", is_verified, &media, database.as_ref(), None))
     }
 
-    fn restore(&self, keys: Option<Vec<MasterKey>>) -> Result<Value, CommandError> {
+    fn restore(&self, keys: Option<Vec<MasterKey>>, key_files: &mut RestoredKeyFiles) -> Result<Value, CommandError> {
         self.refuse_existing()?;
         let data_dir = &self.settings.core.data_dir;
         instance::create_private_folder(data_dir)?;
-        if let (Some(keys), Some(file)) = (&keys, instance::key_file_path(&self.settings))
-            && !file.exists()
-        {
-            instance::write_key_files(&file, keys)?;
-        }
         let scratch = ScratchFolder::create(data_dir.join(SCRATCH_FOLDER))?;
-        let database = self.check_database(scratch.path(), keys)?;
+        let database = self.check_database(scratch.path(), keys.clone())?;
         let files = self.settings.open_media_files()?;
         let is_usable = is_sound(database.as_ref());
         let media = if is_usable {
@@ -102,6 +105,11 @@ impl Restore<'_> {
             instance::block_on(MediaCheck::run(&self.reader, &self.manifest))?
         };
         let may_restore = is_usable && (self.args.allow_missing_media || !media.is_incomplete());
+        if let (Some(keys), Some(file), true) = (&keys, instance::key_file_path(&self.settings), may_restore)
+            && !file.exists()
+        {
+            key_files.write(&file, keys)?;
+        }
         let aside = if may_restore { self.install_database(scratch.path())? } else { None };
         Ok(self.report("restored", may_restore, &media, database.as_ref(), aside))
     }

@@ -332,6 +332,15 @@ fn master_key_is_restored_with_its_passphrase_only() {
     fs::create_dir(empty.sibling_path("keys")).unwrap();
     let passphrase = passphrase_file(&server);
     let flags = ["--key-passphrase-file", text(&passphrase), "--master-key", text(&file)];
+    let damaged = server.sibling_path("damaged.tar");
+    fs::write(&damaged, &stored).unwrap();
+    let database = stored.windows(15).position(|bytes| bytes == b"SQLite format 3").unwrap();
+    flip_byte(&damaged, database + 5_000);
+    for flags in [&flags[..2], &flags] {
+        let ran = empty.run_cli(&[&["restore", text(&damaged)], flags].concat());
+        assert_ne!(ran.code, 0, "{ran:?}");
+        assert!(!file.exists() && !empty.data_dir().join("master.key").exists(), "a key of a damaged backup is left");
+    }
     empty.run_cli(&[&["restore", text(&with_key)], &flags[..]].concat()).assert_success();
     assert_eq!(fs::read_to_string(file).unwrap(), key);
 }
