@@ -97,6 +97,13 @@ pub(super) fn is_origin(text: &str) -> bool {
     })
 }
 
+/// Without the default port of its scheme, as browsers write it.
+pub(super) fn parse_origin(text: &str) -> Option<String> {
+    let port = if text.starts_with("https://") { ":443" } else { ":80" };
+    let origin = text.strip_suffix(port).unwrap_or(text);
+    is_origin(origin).then(|| origin.to_owned())
+}
+
 /// Without a user, password or query.
 pub(super) fn is_https_url(text: &str) -> bool {
     let (origin, rest) = text.split_at_checked(8).unwrap_or_default();
@@ -164,6 +171,12 @@ mod tests {
         assert!(origin("https://social.example") && origin("http://127.0.0.1:8080"));
         for text in ["social.example", "https://a/b", "https://u@a", "ftp://a", "https://", ""] {
             assert!(!origin(text), "{text}");
+        }
+        let parsed = |text| from_text::<Origin>(text).unwrap().0;
+        assert_eq!(parsed("https://social.example:443"), "https://social.example");
+        assert_eq!(parsed("http://[::1]:80"), "http://[::1]");
+        for text in ["https://social.example:80", "http://social.example:443", "https://social.example:8443"] {
+            assert_eq!(parsed(text), text);
         }
         let hosts = is_valid::<Vec<IpAddr>>;
         assert!(hosts("10.0.0.1, ::1") && hosts(""));

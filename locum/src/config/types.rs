@@ -15,8 +15,8 @@ use web::limits::RateLimitMode;
 
 use super::key::KeySecrecy;
 use super::parse::{
-    WorldDay, is_database_url, is_email_address, is_host_name, is_https_url, is_log_filter, is_origin, is_redis_url,
-    parse_byte_size, parse_duration_with_unit, parse_rate_limits, parse_world_date,
+    WorldDay, is_database_url, is_email_address, is_host_name, is_https_url, is_log_filter, is_redis_url,
+    parse_byte_size, parse_duration_with_unit, parse_origin, parse_rate_limits, parse_world_date,
 };
 use super::text::from_text;
 
@@ -112,7 +112,7 @@ parsed_types! {
     SecretText(Secret) = |text| Some(Secret::new(text));
     DatabaseUrl(Secret) = |text: String| is_database_url(&text).then(|| Secret::new(text));
     RedisUrl(Secret) = |text: String| is_redis_url(&text).then(|| Secret::new(text));
-    Origin(String) = |text: String| is_origin(&text).then_some(text);
+    Origin(String) = |text: String| parse_origin(&text);
     HostName(String) = |text: String| is_host_name(&text).then(|| text.to_ascii_lowercase());
     HttpsUrl(String) = |text: String| is_https_url(&text).then_some(text);
     EmailAddress(String) = |text: String| is_email_address(&text).then_some(text);
