@@ -10,7 +10,7 @@ use crate::instance::Instance;
 
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum PostCommand {
-    /// Withhold a post in the given countries; none lifts the restriction
+    /// Withhold a post in the given countries; without any, lift the restriction
     Withhold {
         /// The post's id
         post: String,

@@ -110,7 +110,7 @@ pub(crate) enum UserCommand {
         /// @username or id
         user: String,
     },
-    /// Withhold an account in the given countries; none lifts the restriction
+    /// Withhold an account in the given countries; without any, lift the restriction
     Withhold {
         /// @username or id
         user: String,
