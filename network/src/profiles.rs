@@ -212,7 +212,7 @@ fn validate_username(tx: &mut Tx<'_>, id: UserId, username: &str) -> Result<(), 
     Ok(())
 }
 
-fn validate_changes(changes: &ProfileChanges) -> Result<(), Refusal> {
+pub(crate) fn validate_changes(changes: &ProfileChanges) -> Result<(), Refusal> {
     if let Some(name) = &changes.name {
         validate_display_name(name)?;
     }

@@ -12,6 +12,8 @@ use crate::activity;
 use crate::audit::{self, AuditAction, AuditActor, user_detail};
 use crate::compose;
 use crate::pending_sign_ins;
+use crate::profiles::{self, ProfileChanges};
+use crate::registration;
 use crate::visibility::{Visibility, profile_visibility};
 
 /// Characters.
@@ -134,9 +136,14 @@ fn build_user(tx: &Tx<'_>, new: &NewUser) -> Result<User, Refusal> {
         return Err(Refusal::invalid_parameter("username", &new.username, message));
     }
     let name = if new.name.trim().is_empty() { &new.username } else { &new.name };
-    if new.description.chars().count() > BIOGRAPHY_LENGTH {
-        let message = "The `description` must have at most 160 characters";
-        return Err(Refusal::invalid_parameter("description", &new.description, message));
+    profiles::validate_changes(&ProfileChanges {
+        description: Some(new.description.clone()),
+        location: Some(new.location.clone()),
+        url: Some(new.url.clone()),
+        ..ProfileChanges::default()
+    })?;
+    if !new.email.is_empty() {
+        registration::validate_email(&new.email)?;
     }
     let verified_type = validate_choice("verified_type", &new.verified_type, VERIFIED_TYPES)?;
     let subscription = validate_choice("subscription_type", &new.subscription_type, SUBSCRIPTION_TYPES)?;

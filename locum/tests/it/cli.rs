@@ -58,6 +58,15 @@ fn url_of_a_server_is_used_or_refused() {
 }
 
 #[test]
+fn new_account_is_checked_as_an_edited_one() {
+    let long = "x".repeat(151);
+    for args in [["--email", "nonsense"], ["--website", "ftp://example.com"], ["--location", &long]] {
+        let ran = shared_server().run_cli(&[&["user", "create", "unchecked"], &args[..]].concat());
+        assert!(ran.code != 0 && !ran.stderr.is_empty(), "{args:?}: {ran:?}");
+    }
+}
+
+#[test]
 fn data_directory_that_another_process_has_open_exits_with_3() {
     let folder = tempfile::tempdir().unwrap();
     let locked = std::fs::File::create(folder.path().join("locum.lock")).unwrap();
