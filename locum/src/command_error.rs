@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use base::{Error, Fault};
+use base::refusal::RefusalKind;
+use base::{Error, Fault, Refusal};
 use store::DataFolderLocked;
 
 use crate::output::print_diagnostic;
@@ -63,9 +64,15 @@ impl From<Error> for CommandError {
     fn from(error: Error) -> Self {
         match error {
             Error::Failed(fault) => fault.into(),
+            Error::Refused(refusal) if is_invalid_argument(&refusal) => Self::Usage(refusal.to_string()),
             Error::Refused(refusal) => Self::Failed(refusal.to_string()),
         }
     }
+}
+
+/// What the control API answers with 400.
+fn is_invalid_argument(refusal: &Refusal) -> bool {
+    matches!(refusal, Refusal::InvalidParameters(_) | Refusal::NamedReason { kind: RefusalKind::Invalid, .. })
 }
 
 impl From<CommandError> for Fault {

@@ -1,6 +1,6 @@
 //! User accounts: creation, lookup, and state changes by operators.
 
-use base::refusal::ResourceRef;
+use base::refusal::{RefusalKind, ResourceRef};
 use base::text::{NAME_LENGTH, find_name_problem, is_valid_username};
 use base::{Error, Fault, Refusal, Time, UserId};
 use serde_json::json;
@@ -123,7 +123,7 @@ pub fn create(tx: &mut Tx<'_>, new: &NewUser) -> Result<User, Error> {
     tx.keep_ids_above(user.id);
     if !users::insert(tx, &user, new.password_hash.as_deref().unwrap_or_default())? {
         let message = format!("The username [{}] or its id is taken", new.username);
-        return Err(Refusal::invalid_parameter("username", &new.username, message).into());
+        return Err(Refusal::named_reason(RefusalKind::Conflict, "username", &new.username, message).into());
     }
     event_log::append(tx, "user.create", user.id.get(), user.id.get(), "")?;
     Ok(user)

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use base::encryption::format_key_id;
+use base::refusal::RefusalKind;
 use base::{Error, Fault, Refusal, Secret, Time};
 use futures_util::TryStreamExt;
 use media::{FileRange, FileStore};
@@ -255,7 +256,7 @@ async fn claim_collection(files: &FileStore, location: &BackupLocation, network:
     let marks = files.network_marks().await.map_err(storage_fault)?;
     if marks.iter().any(|mark| mark != network) {
         let message = format!("{location} contains backups of another network");
-        return Err(Refusal::invalid_parameter("target", location, message).into());
+        return Err(Refusal::named_reason(RefusalKind::Conflict, "target", location, message).into());
     }
     if marks.is_empty() {
         files.mark_network(network).await.map_err(storage_fault)?;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use base::refusal::RefusalKind;
 use base::{Error, Refusal};
 use clap::Args;
 use serde_json::{Value, json};
@@ -51,7 +52,7 @@ impl BackupArgs {
 pub(super) async fn execute(instance: &Instance, args: &BackupArgs) -> Result<Value, Error> {
     let refused = |message: &str| Refusal::invalid_parameter("target", &args.target, message.to_owned());
     if instance.store.is_shared() && !args.media_only {
-        return Err(refused(POSTGRES_REFUSAL).into());
+        return Err(Refusal::named_reason(RefusalKind::Conflict, "target", &args.target, POSTGRES_REFUSAL).into());
     }
     let location = BackupLocation::parse(&instance.settings, &args.target);
     let location = location.map_err(|error| refused(error.message()))?;

@@ -21,6 +21,8 @@ use crate::instance::{Instance, NoProgress};
 #[serde(rename_all = "snake_case")]
 pub(crate) enum CommandAnswer {
     Done(Value),
+    /// An argument is invalid.
+    Invalid(String),
     Refused(String),
 }
 
@@ -88,10 +90,14 @@ pub(crate) async fn answer_request(instance: Instance, body: &[u8]) -> Value {
         Err(reason) => CommandAnswer::Refused(reason),
         Ok(command) => match Box::pin(execute(&instance, command)).await {
             Ok(value) => CommandAnswer::Done(value),
-            Err(Error::Refused(refusal)) => CommandAnswer::Refused(refusal.to_string()),
-            Err(Error::Failed(fault)) => {
-                tracing::error!(error = %fault, "a command failed");
-                CommandAnswer::Refused(fault.to_string())
+            Err(error) => {
+                if let Error::Failed(fault) = &error {
+                    tracing::error!(error = %fault, "a command failed");
+                }
+                match CommandError::from(error) {
+                    CommandError::Usage(reason) => CommandAnswer::Invalid(reason),
+                    other => CommandAnswer::Refused(other.message().to_owned()),
+                }
             }
         },
     };
@@ -102,6 +108,7 @@ impl From<CommandAnswer> for Result<Value, CommandError> {
     fn from(answer: CommandAnswer) -> Self {
         match answer {
             CommandAnswer::Done(value) => Ok(value),
+            CommandAnswer::Invalid(message) => Err(CommandError::Usage(message)),
             CommandAnswer::Refused(message) => Err(CommandError::Failed(message)),
         }
     }

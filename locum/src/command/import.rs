@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use base::refusal::RefusalKind;
 use base::{Error, Fault, Refusal};
 use clap::{Args, Subcommand};
 use serde_json::Value;
@@ -71,7 +72,7 @@ fn refuse_unreadable(path: &Path, report: &ImportReport) -> Result<(), Error> {
     let reasons =
         report.skipped.iter().map(|skip| format!("{} {}: {} ({})", skip.count, skip.kind, skip.why, skip.example));
     let message = format!("no line was imported: {}", reasons.collect::<Vec<_>>().join("; "));
-    Err(Refusal::invalid_parameter("path", path.display(), message).into())
+    Err(Refusal::named_reason(RefusalKind::Conflict, "path", path.display(), message).into())
 }
 
 /// Uploads imported files if a bucket is configured.
@@ -85,6 +86,6 @@ async fn move_files_to_bucket(instance: &Instance) -> Result<(), Error> {
 pub(super) fn transfer_error(path: &Path, error: TransferError) -> Error {
     match error {
         TransferError::Store(fault) => fault.into(),
-        error => Refusal::invalid_parameter("path", path.display(), error.to_string()).into(),
+        error => Refusal::named_reason(RefusalKind::Conflict, "path", path.display(), error.to_string()).into(),
     }
 }

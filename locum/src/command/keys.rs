@@ -82,7 +82,7 @@ async fn rotate_master_key(instance: &Instance) -> Result<(), Error> {
     let Some(file) = instance::key_file_path(&instance.settings) else {
         let message = "the configuration holds the master key itself: put a new one there, name the \
                        old one in secrets.old_master_key_files, start again and run `locum keys rewrap`";
-        return Err(Refusal::invalid_parameter("master_key", "", message).into());
+        return Err(Refusal::named_reason(RefusalKind::Conflict, "master_key", "", message).into());
     };
     refuse_with_other_servers(instance).await?;
     let before = current_key_name(instance);

@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
+use base::refusal::RefusalKind;
 use base::{Error, Fault, Refusal};
 use clap::{Args, Subcommand};
 use network::link_facts::{self, DescribedImage, LinkDescription};
@@ -90,7 +91,7 @@ pub(super) async fn execute(instance: &Instance, command: LinkCommand) -> Result
 async fn show(instance: &Instance, url: String) -> Result<Value, Error> {
     let wanted = url.clone();
     let found = instance.store.read(move |tx| Ok(link_facts::find_description(tx, &wanted)?)).await?;
-    let unknown = || Refusal::invalid_parameter("url", url, "Nothing is known about this URL.");
+    let unknown = || Refusal::named_reason(RefusalKind::NotFound, "url", url, "Nothing is known about this URL.");
     let found = found.ok_or_else(unknown)?;
     serde_json::to_value(found).map_err(|error| Fault::context("rendering a link")(error).into())
 }

@@ -4,6 +4,7 @@ use ads::resources::categories::is_content_category;
 use ads::resources::curated_categories::{self, CURATED_CATEGORY};
 use ads::resources::publishers::{self, PUBLISHER};
 use ads_engine::{AdsRecord, SHARED_ACCOUNT_ID};
+use base::refusal::RefusalKind;
 use base::{Error, Refusal, UserId};
 use clap::Subcommand;
 use serde_json::{Value, json};
@@ -232,5 +233,5 @@ fn deduplicate(texts: &[String]) -> Vec<String> {
 
 fn limit_reached(what: &'static str) -> Error {
     let message = format!("There are already {MAX_RECORDS} of them");
-    Refusal::invalid_parameter(what, "", message).into()
+    Refusal::named_reason(RefusalKind::Conflict, what, "", message).into()
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use base::refusal::RefusalKind;
 use base::{Error, Refusal, Scopes};
 use clap::{Args, Subcommand};
 use network::audit::AuditAction;
@@ -110,6 +111,7 @@ pub(super) async fn execute(instance: &Instance, command: TokenCommand) -> Resul
 
 fn expire_tokens(tx: &mut Tx<'_>, args: &ExpireTokenArgs) -> Result<Value, Error> {
     if let Some(token) = &args.token {
+        find_token(tx, token)?;
         record_audit(tx, AuditAction::TOKEN_EXPIRE, token)?;
         tokens::expire(tx, token)?;
         return Ok(json!({"expired": true}));
@@ -119,7 +121,7 @@ fn expire_tokens(tx: &mut Tx<'_>, args: &ExpireTokenArgs) -> Result<Value, Error
     let expired = tokens::expire_app_access(tx, app.id, user.id)?;
     if expired == 0 {
         let message = format!("@{} has no active OAuth 2.0 access token of [{}]", user.username, app.name);
-        return Err(Refusal::invalid_parameter("user", &user.username, message).into());
+        return Err(Refusal::named_reason(RefusalKind::Conflict, "user", &user.username, message).into());
     }
     let detail = json!({"user": user.id.to_string(), "tokens": expired});
     audit::record(tx, AuditAction::TOKEN_EXPIRE, Some(app.id), &detail)?;
@@ -128,6 +130,7 @@ fn expire_tokens(tx: &mut Tx<'_>, args: &ExpireTokenArgs) -> Result<Value, Error
 
 /// Names tokens by their ids in the log, never by their texts.
 fn show_family(tx: &mut Tx<'_>, token: &str) -> Result<Value, Error> {
+    find_token(tx, token)?;
     let family = tokens::list_family(tx, token)?;
     let rows = family.iter().map(|one| {
         let is_used = one.state == TokenState::Used;
@@ -214,10 +217,13 @@ fn parse_scopes(text: Option<&str>) -> Result<Scopes, Refusal> {
         .map_err(|name| Refusal::invalid_parameter("scopes", &name, format!("unknown scope [{name}]")))
 }
 
+fn find_token(tx: &mut Tx<'_>, token: &str) -> Result<InspectedToken, Error> {
+    tokens::inspect(tx, token)?.ok_or_else(|| find::not_found("token", "…"))
+}
+
 fn inspect_token(tx: &mut Tx<'_>, token: &str) -> Result<Value, Error> {
     let now = tx.now();
-    let known = tokens::inspect(tx, token)?.ok_or_else(|| find::not_found("token", "…"))?;
-    Ok(match known {
+    Ok(match find_token(tx, token)? {
         InspectedToken::Bearer(app) => {
             json!({"kind": "OAuth 2.0 app-only bearer", "app_id": app.to_string(), "valid": true})
         }

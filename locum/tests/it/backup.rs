@@ -288,7 +288,7 @@ fn existing_network_is_not_overwritten_by_a_restore() {
     backup(&server, text(&target));
     server.run_cli(&["backup", text(&target)]).assert_exit_code(1);
     let among_media = server.data_dir().join("media/backups/");
-    server.run_cli(&["backup", text(&among_media)]).assert_exit_code(1);
+    server.run_cli(&["backup", text(&among_media)]).assert_exit_code(2);
     server.stop();
     server.run_cli(&["restore", text(&target)]).assert_exit_code(2);
     let mut other = TestServer::start_other_network(&[]);

@@ -38,6 +38,43 @@ fn unreachable_server_exits_with_3() {
     locum(&["user", "list", "--url", "http://127.0.0.1:9"]).assert_exit_code(3);
 }
 
+/// 2 for a value that is never accepted, 1 for what does not exist or is in the way.
+#[test]
+fn refused_arguments_exit_as_documented() {
+    let server = shared_server();
+    let cases = [
+        (2, "user create bad!name"),
+        (2, "user create exit_codes --email nonsense"),
+        (2, "user create exit_codes --website ftp://example.com"),
+        (2, "user edit ada --website example.com"),
+        (2, "user verify ada purple"),
+        (2, "user premium ada Gold"),
+        (2, "user withhold ada none"),
+        (2, "user list --limit 0"),
+        (2, "token mint --app demo --user ada --ttl soon"),
+        (2, "token mint --app demo --user ada --scopes everything"),
+        (2, "mod act suspend ada --for soon"),
+        (2, "space create ada --start yesterday"),
+        (2, "clock advance soon"),
+        (2, "trigger nonsense"),
+        (2, "role grant ada emperor"),
+        (1, "user show nobody_here"),
+        (1, "user create ada"),
+        (1, "post withhold 17 DE"),
+        (1, "app keys nothing"),
+        (1, "follow approve ada nobody_here"),
+        (1, "community show 17"),
+        (1, "world env nowhere"),
+        (1, "snapshot load nothing"),
+    ];
+    for (code, line) in cases {
+        let ran = server.run_cli(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!(ran.code, code, "{line}: {ran:?}");
+    }
+    server.run_cli(&["user", "withhold", "ada", "DE"]).assert_success();
+    server.run_cli(&["user", "withhold", "ada"]).assert_success();
+}
+
 #[test]
 fn url_of_a_server_is_used_or_refused() {
     for args in
@@ -219,8 +256,9 @@ fn manage_a_person(server: &TestServer, name: &str) {
     assert_eq!((&created["username"], &created["name"]), (&Value::from(name), &Value::from("A Person")));
     assert!(created["password"].as_str().unwrap().len() >= 16, "made up and shown once");
     assert!(user(&["show", name]).json().get("password").is_none());
-    for taken_or_bad in [name, "not a handle", "sixteen_letters_", ""] {
-        user(&["create", taken_or_bad]).assert_exit_code(1);
+    user(&["create", name]).assert_exit_code(1);
+    for bad in ["not a handle", "sixteen_letters_", ""] {
+        user(&["create", bad]).assert_exit_code(2);
     }
     assert_eq!(user(&["verify", name]).json()["verified_type"], "blue");
     assert_eq!(user(&["suspend", name]).json()["state"], "suspended");
@@ -240,10 +278,10 @@ fn manage_an_app(server: &TestServer, name: &str, created: &Value) {
     let rotated = app(&["rotate", name, "bearer"]).json();
     assert_ne!(rotated["bearer_token"], created["bearer_token"]);
     app(&["callbacks", id, "https://a.example/cb"]).assert_success();
-    app(&["callbacks", id, "javascript:alert(1)"]).assert_exit_code(1);
+    app(&["callbacks", id, "javascript:alert(1)"]).assert_exit_code(2);
     let urls: Vec<String> = (0..11).map(|number| format!("https://a.example/{number}")).collect();
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
-    app(&[&["callbacks", id], &urls[..]].concat()).assert_exit_code(1);
+    app(&[&["callbacks", id], &urls[..]].concat()).assert_exit_code(2);
     assert_eq!(app(&["type", id, "native"]).json()["has_client_secret"], false);
 }
 
@@ -257,7 +295,7 @@ fn manage_tokens(server: &TestServer, name: &str, app: &str) {
     assert_eq!(is_valid(), false);
     server.run_cli(&["token", "inspect", "unknown"]).assert_exit_code(1);
     mint(&["--user", "nobody"]).assert_exit_code(1);
-    mint(&["--user", name, "--scopes", "nonsense"]).assert_exit_code(1);
+    mint(&["--user", name, "--scopes", "nonsense"]).assert_exit_code(2);
 }
 
 #[test]

@@ -89,10 +89,10 @@ fn community_is_returned_with_its_fields() {
     reader.get(format!("/2/communities/{id}?community.fields=owner")).assert_problem(400, "invalid-request");
     for wrong in [["--access", "Secret"], ["--join-policy", "Nobody"]] {
         let make = ["community", "create", "Wrong", "--owner", &owner.id];
-        shared_server().run_cli(&[&make[..], &wrong[..]].concat()).assert_exit_code(1);
+        shared_server().run_cli(&[&make[..], &wrong[..]].concat()).assert_refused();
     }
     let make = ["community", "create", " ", "--owner", &owner.id];
-    shared_server().run_cli(&make).assert_exit_code(1);
+    shared_server().run_cli(&make).assert_refused();
 }
 
 /// The second time changes nothing.

@@ -61,7 +61,7 @@ fn message(args: &[&str]) -> Value {
 #[track_caller]
 fn refused(args: &[&str], word: &str) {
     let ran = shared_server().run_cli(&[&["message"], args].concat());
-    assert_eq!(ran.code, 1, "{ran:?}");
+    ran.assert_refused();
     assert!(ran.stderr.contains(word), "{word:?}: {ran:?}");
 }
 

@@ -194,7 +194,7 @@ fn operator_creates_publishes_and_deletes_a_story() {
         &["news", "publish", "17"],
         &["news", "delete", "nothing"],
     ] {
-        shared_server().run_cli(wrong).assert_exit_code(1);
+        shared_server().run_cli(wrong).assert_refused();
     }
 }
 

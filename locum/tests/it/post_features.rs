@@ -72,7 +72,7 @@ fn post_is_tagged_with_a_place() {
         &["--id", "x"],
         &["--id", &place],
     ] {
-        server.run_cli(&[&["place", "add", "Wrong"], wrong].concat()).assert_exit_code(1);
+        server.run_cli(&[&["place", "add", "Wrong"], wrong].concat()).assert_refused();
     }
 }
 
@@ -92,8 +92,8 @@ fn withheld_notice_is_shown_and_hides_nothing() {
     let notice = json!({ "country_codes": ["TR"], "scope": "user" });
     assert_eq!(reader.get(&user).assert_status(200)["data"]["withheld"], notice);
     for wrong in ["de", "DEU", "1"] {
-        server.run_cli(&["post", "withhold", &post, wrong]).assert_exit_code(1);
-        server.run_cli(&["user", "withhold", &author.id, wrong]).assert_exit_code(1);
+        server.run_cli(&["post", "withhold", &post, wrong]).assert_refused();
+        server.run_cli(&["user", "withhold", &author.id, wrong]).assert_refused();
     }
     server.run_cli(&["post", "withhold", "1", "DE"]).assert_exit_code(1);
     server.run_cli(&["post", "withhold", &post]).assert_success();

@@ -17,7 +17,7 @@ fn space(args: &[&str]) -> Value {
 #[track_caller]
 fn refused(args: &[&str], word: &str) {
     let ran = shared_server().run_cli(&[&["space"], args].concat());
-    assert_eq!(ran.code, 1, "{ran:?}");
+    ran.assert_refused();
     assert!(ran.stderr.contains(word), "{word:?}: {ran:?}");
 }
 
@@ -268,7 +268,7 @@ fn space_limits_are_enforced() {
     let host = person("host");
     for start in ["14d1h", "15d", "0s", "yesterday", "2001-01-01T00:00:00Z"] {
         let ran = shared_server().run_cli(&["space", "create", &host.id, "--start", start]);
-        assert_eq!(ran.code, 1, "{start}: {ran:?}");
+        assert_eq!(ran.code, 2, "{start}: {ran:?}");
     }
     refused(&["create", &host.id, "--title", &"t".repeat(141)], "140");
     refused(&["create", &host.id, "--lang", "x!"], "language");

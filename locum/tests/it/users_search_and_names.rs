@@ -135,7 +135,7 @@ fn affiliate_has_a_badge_and_is_listed_by_its_organization() {
     server.run_cli(&["user", "unaffiliate", &one.id]).assert_success();
     assert_eq!(listed(&path), [two.id.as_str()]);
     assert!(reader.get(&shown).assert_status(200)["data"].get("affiliation").is_none());
-    server.run_cli(&["user", "affiliate", &org.id, &org.id]).assert_exit_code(1);
+    server.run_cli(&["user", "affiliate", &org.id, &org.id]).assert_refused();
     reader.get("/2/users/x/affiliates").assert_problem(400, "invalid-request");
     let nobody = reader.get("/2/users/1/affiliates").assert_status(200);
     assert_eq!(nobody["errors"][0]["title"], "Not Found Error");
@@ -184,7 +184,7 @@ fn operator_edits_a_profile_and_invalid_values_change_nothing() {
         ("--description", &"x".repeat(161)),
         ("--website", "javascript:x"),
     ] {
-        shared_server().run_cli(&["user", "edit", &who.id, flag, value]).assert_exit_code(1);
+        shared_server().run_cli(&["user", "edit", &who.id, flag, value]).assert_refused();
     }
     assert_eq!(seen(&reader), now, "what is refused changes nothing");
 }
@@ -202,7 +202,7 @@ fn operator_verifies_protects_and_upgrades_a_user_and_revokes_it() {
     assert_eq!(seen(&who)["subscription_type"], "PremiumPlus");
     let long = "word ".repeat(100);
     who.create_post(&json!({ "text": long.trim() })).assert_status(201);
-    server.run_cli(&["user", "premium", &who.id, "Gold"]).assert_exit_code(1);
+    server.run_cli(&["user", "premium", &who.id, "Gold"]).assert_refused();
     server.run_cli(&["user", "premium", &who.id, "None"]).assert_success();
     server.run_cli(&["user", "verify", &who.id, "none"]).assert_success();
     server.run_cli(&["user", "unprotect", &who.id]).assert_success();

@@ -65,7 +65,7 @@ fn impossible_event_is_not_triggered_and_explained() {
     let (ada, bob) = (fixture.person("ada"), fixture.person("bob"));
     let refused = |args: &[&str]| {
         let ran = fixture.server.run_cli(&[&["trigger"], args].concat());
-        ran.assert_exit_code(1);
+        ran.assert_refused();
         ran.stderr.clone()
     };
     let unknown = refused(&["post.nonsense"]);
@@ -92,7 +92,7 @@ fn trigger_uses_the_oldest_users_unless_named_and_needs_a_development_server() {
     assert_eq!(name(response["other_id"].as_str().unwrap()), "bob", "{response}");
     let empty = TestServer::start(&["--world", "empty"]);
     let ran = empty.run_cli(&["trigger", "post.create"]);
-    ran.assert_exit_code(1);
+    ran.assert_refused();
     assert!(ran.stderr.contains("user create"), "{}", ran.stderr);
     let real = TestServer::start_network(&[]);
     real.run_cli(&["trigger", "post.create"]).assert_exit_code(4);

@@ -110,11 +110,11 @@ fn unknown_publisher_category_or_country_is_refused() {
             "add" => &["--category", "se", "--country", "PT"],
             _ => &[],
         };
-        server.run_cli(&[&["ads"], wrong, more].concat()).assert_exit_code(1);
+        server.run_cli(&[&["ads"], wrong, more].concat()).assert_refused();
     }
     let add = ["ads", "publisher", "add", &club.username, "--category"];
     for wrong in [["zz", "--country", "PT"], ["se", "--country", "Portugal"]] {
-        server.run_cli(&[&add[..], &wrong].concat()).assert_exit_code(1);
+        server.run_cli(&[&add[..], &wrong].concat()).assert_refused();
     }
 }
 

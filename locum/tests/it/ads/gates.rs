@@ -304,10 +304,10 @@ fn default_and_existing_values_pass_feature_gates() {
 
     for wrong in [&["--gates", "none"][..], &["--line-items", "8001"], &["--line-items", "0"]] {
         let set = [&["ads", "account", "set", &ads.account][..], wrong].concat();
-        shared_server().run_cli(&set).assert_exit_code(1);
+        shared_server().run_cli(&set).assert_refused();
     }
     let unknown = ["ads", "account", "feature", &ads.account, "--add", "WINGS"];
-    shared_server().run_cli(&unknown).assert_exit_code(1);
+    shared_server().run_cli(&unknown).assert_refused();
 }
 
 #[test]

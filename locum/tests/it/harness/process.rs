@@ -89,6 +89,12 @@ impl CommandOutput {
         assert_eq!(self.code, code, "stdout: {}\nstderr: {}", self.stdout, self.stderr);
         self
     }
+
+    /// It was refused, for an argument or for what there is.
+    pub(crate) fn assert_refused(&self) -> &Self {
+        assert!(matches!(self.code, 1 | 2), "{self:?}");
+        self
+    }
 }
 
 /// Ends a process once this one is gone, however that happens: statics are never dropped.

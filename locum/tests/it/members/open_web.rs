@@ -61,7 +61,7 @@ fn search_engines_are_admitted_only_where_the_owners_allow_it() {
     assert_eq!(server.send(TestRequest::get("/robots.txt")).text(), "User-agent: *\nDisallow: /\n");
     assert_eq!(server.send(TestRequest::get("/sitemap.xml")).status, 404);
     assert!(browser.get(&permalink).assert_page(200).contains(noindex));
-    server.run_cli(&["site", "set", "indexing", "perhaps"]).assert_exit_code(1);
+    server.run_cli(&["site", "set", "indexing", "perhaps"]).assert_refused();
     server.run_cli(&["site", "set", "indexing", "allowed"]).assert_success();
     let robots = server.send(TestRequest::get("/robots.txt")).text();
     assert!(robots.contains("Disallow: /settings/\n") && robots.contains("Sitemap: http"), "{robots}");

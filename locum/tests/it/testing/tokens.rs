@@ -94,9 +94,9 @@ fn wrong_token_commands_name_what_would_be_accepted() {
         (&["token", "expire"][..], 2, "required"),
         (&["token", "expire", "--app", "demo"], 2, "--user"),
         (&["token", "expire", "nothing"], 1, "no token matches"),
-        (&["token", "expire", bearer], 1, "use `token revoke`"),
+        (&["token", "expire", bearer], 2, "use `token revoke`"),
         (&["token", "family", "nothing"], 1, "no token matches"),
-        (&["token", "family", bearer], 1, "only OAuth 2.0 tokens of users"),
+        (&["token", "family", bearer], 2, "only OAuth 2.0 tokens of users"),
     ];
     for (command, code, words) in cases {
         let refused = server.run_cli(command);
