@@ -400,7 +400,7 @@ fn post_with_a_choice_unlocks_the_reward_and_counts_once() {
     assert_eq!(carded.clicks(), [0, 1, 0, 1]);
     assert_eq!(submit_post(&mut browser, &form, CHOICE).status, 303, "the same form has no effect again");
     let form = browser.get(conversation.first_choice());
-    assert!(submit_post(&mut browser, &form, CHOICE).assert_page(400).contains("duplicate"));
+    assert!(submit_post(&mut browser, &form, CHOICE).assert_page(400).contains("You posted the same"));
     assert_eq!(submit_post(&mut browser, &form, "#hills too").status, 303);
     assert_eq!(carded.clicks(), [0, 1, 0, 1]);
 }

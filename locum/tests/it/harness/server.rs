@@ -304,7 +304,7 @@ impl TestServer {
         let token = std::fs::read_to_string(self.data_dir().join("control.token")).unwrap();
         let request = TestRequest::post("/_control/command").json(&serde_json::json!({ "arguments": arguments }));
         let mut response = self.send_control(request.bearer(token.trim())).assert_status(200);
-        match response["refused"].as_str() {
+        match response["refused"].as_str().or(response["invalid"].as_str()) {
             Some(why) => Err(why.to_owned()),
             None => Ok(response["done"].take()),
         }

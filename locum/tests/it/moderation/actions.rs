@@ -164,7 +164,7 @@ fn limited_account_and_post_are_not_found_but_shown_to_followers() {
     author.publish_text(&format!("{word} two"));
     assert_eq!(found(&reader, &word), 2);
     let with_end = ["mod", "limit", "--post", &post, "--for", "7d"];
-    shared_server().run_cli(&with_end).assert_exit_code(1);
+    shared_server().run_cli(&with_end).assert_exit_code(2);
     let of_post = moderate(&["limit", "--post", &post]);
     assert_eq!(found(&reader, &word), 1);
     let of_account = moderate(&["limit", &author.username, "--reason", "Spam"]);
