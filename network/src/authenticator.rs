@@ -232,7 +232,12 @@ impl Authenticator {
                 return Err(Refusal::Unauthenticated(AuthenticationProblem::Timestamp).into());
             }
             let (app, token, secret) = self.find_signer(&presented).await?;
-            self.verify_signature(request, &presented, &app, secret.as_ref())?;
+            let is_request_token = token.is_none() && presented.token.is_some();
+            if let Err(refusal) = self.verify_signature(request, &presented, &app, secret.as_ref())
+                && !(is_request_token && self.is_signed_by_app_alone(request, &presented, &app))
+            {
+                return Err(refusal.into());
+            }
             self.check_nonce(&presented, now).await?;
             if let Some(name) = presented.duplicate_parameter()
                 && !request.allows_repeated_parameters
@@ -327,6 +332,18 @@ impl Authenticator {
         let is_valid = host_origin.is_some_and(|origin| presented.verify(&[origin], &app.api_secret, secret).is_some())
             || presented.verify(&self.origins, &app.api_secret, secret).is_some();
         if is_valid { Ok(()) } else { Err(Refusal::Unauthenticated(AuthenticationProblem::Signature)) }
+    }
+
+    /// Client libraries and official samples sign the exchange of a request token with the app's secret alone, and
+    /// some of them without the query that names the token. The verifier proves the user's approval.
+    fn is_signed_by_app_alone(&self, request: &AuthRequest, presented: &OAuth1Credentials, app: &App) -> bool {
+        if self.verify_signature(request, presented, app, None).is_ok() {
+            return true;
+        }
+        let path = request.path_and_query.split('?').next().unwrap_or_default().to_owned();
+        let without_query = AuthRequest { path_and_query: path, ..request.clone() };
+        let presented = parse_credentials(&without_query).ok().flatten();
+        presented.is_some_and(|presented| self.verify_signature(request, &presented, app, None).is_ok())
     }
 
     async fn check_nonce(&self, presented: &OAuth1Credentials, now: Time) -> Result<(), Error> {

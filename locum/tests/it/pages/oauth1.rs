@@ -42,6 +42,35 @@ fn web_app(server: &TestServer) -> Value {
 }
 
 #[test]
+fn request_token_is_exchanged_with_a_signature_of_the_app_alone() {
+    let server = shared_server();
+    let app = web_app(server);
+    let (mut browser, _) = Browser::of_someone(server);
+    let approve = |browser: &mut Browser<'_>| {
+        let (token, _) = begin(server, &app, CALLBACK);
+        let page = browser.get(format!("{ACTION}?oauth_token={token}"));
+        let back = browser.submit(&page, ACTION, &[("decision", "allow")]);
+        let verifier = param(back.header("location"), "oauth_verifier").unwrap();
+        format!("/oauth/access_token?oauth_verifier={verifier}&oauth_token={token}")
+    };
+    let key = OAuth1Credentials { consumer: consumer(&app), ..OAuth1Credentials::default() };
+    let other = OAuth1Credentials { consumer: (text(&app, "api_key"), "another"), ..OAuth1Credentials::default() };
+    for signed_query in [true, false] {
+        let address = approve(&mut browser);
+        let send = |key: &OAuth1Credentials<'_>| {
+            let signed = TestRequest::post(if signed_query { &address } else { "/oauth/access_token" });
+            let header = signed.oauth1_header(key, &server.url);
+            server.send(TestRequest::post(&address).authorization(header))
+        };
+        assert_eq!(send(&other).status, 401);
+        let exchanged = send(&key);
+        assert_eq!(exchanged.status, 200, "{}", exchanged.text());
+        assert!(exchanged.text().contains("screen_name="));
+        assert_eq!(send(&key).status, 401, "it is used up");
+    }
+}
+
+#[test]
 fn user_authorizes_and_revokes_an_oauth1_app() {
     let server = shared_server();
     let app = web_app(server);
