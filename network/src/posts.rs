@@ -3,6 +3,8 @@
 mod edits;
 mod replies;
 
+use std::borrow::Cow;
+
 use base::id::first_snowflake_at;
 use base::refusal::ResourceRef;
 use base::text::{MAX_POST_WEIGHT, weigh_text};
@@ -98,8 +100,10 @@ fn check_post_rules(tx: &mut Tx<'_>, author: &PostAuthor, new: &NewPost) -> Resu
     let replied = previous.as_ref().and_then(|post| post.in_reply_to_post_id);
     let composed = compose::compose_text(tx, &text, new.reply_to.or(replied).is_some())?;
     validate_text(&user, &composed, new)?;
-    let options = new.poll.iter().flat_map(|poll| &poll.options);
-    let shown = std::iter::once(&composed.text).chain(options).map(String::as_str).collect::<Vec<_>>().join("\n");
+    let shown = match &new.poll {
+        Some(poll) => Cow::from(format!("{}\n{}", composed.text, poll.options.join("\n"))),
+        None => Cow::from(&composed.text),
+    };
     let held = blocked_terms::check_text(tx, "post", &shown, &composed.entities)?;
     let targets = resolve_targets(tx, author, &user, new, previous)?;
     check_self_serve_limits(author, &composed)?;
@@ -337,17 +341,13 @@ fn check_card_exists(tx: &mut Tx<'_>, uri: &str) -> Result<(), Error> {
 }
 
 fn content_fingerprint(text: &str, new: &NewPost, media_keys: &str) -> Vec<u8> {
-    let targets = [new.reply_to, new.quote].map(|id| id.map_or(0, PostId::get));
-    let options = new.poll.as_ref().map(|poll| &poll.options);
-    let key = format!(
-        "{}\u{0}{targets:?}\u{0}{media_keys}\u{0}{}\u{0}{options:?}\u{0}{:?}\u{0}{}\u{0}{:?}",
-        text.trim(),
-        new.nullcast,
-        new.community_id,
-        new.card_uri,
-        new.direct_message_deep_link
-    );
-    base::secret::digest(&key).into_iter().take(16).collect()
+    let targets = [new.reply_to.map(PostId::get), new.quote.map(PostId::get), new.community_id];
+    let targets = targets.map(|id| id.map(|id| id.to_string()).unwrap_or_default());
+    let nullcast = if new.nullcast { "nullcast" } else { "" };
+    let mut parts = vec![text.trim(), media_keys, &new.card_uri, &new.direct_message_deep_link, nullcast];
+    parts.extend(targets.iter().map(String::as_str));
+    parts.extend(new.poll.iter().flat_map(|poll| &poll.options).map(String::as_str));
+    base::secret::digest(&parts.join("\u{0}")).into_iter().take(16).collect()
 }
 
 /// Users whose mentions timeline includes the post: those it mentions, and the author it replies to.
