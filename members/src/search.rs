@@ -78,7 +78,7 @@ async fn find_posts(
         return Ok(refuse("The search is too long.".to_owned()));
     }
     let dialect = QueryDialect::new(QueryProduct::FullArchive, AccessTier::Enterprise);
-    // Its parts are separated by OR, or not at all.
+    // Without the parentheses, the condition would belong to the last alternative of an OR only.
     let Ok(query) = query::parse(&format!("({text}) -is:nullcast"), dialect).map(Arc::new) else {
         let problem = "This search cannot be read. It needs a word that it looks for, and quotation marks and parentheses \
                        in pairs.";
