@@ -290,10 +290,11 @@ fn effective_bid(item: &AdsRecord, remaining: Option<i64>, sums: &MetricSums, no
     let Some(remaining) = remaining else {
         return bounds.step.saturating_mul(10);
     };
-    // The average number per day; at first a thousand.
+    // The average number per day, at least as many as a day's budget is meant to pay for.
+    let least = if item.text("pay_by") == "FOLLOW" { 200 } else { 1000 };
     let age = (now.ms() - item.int("start_time").unwrap_or(now.ms())).max(0);
     let days = age / DAY_MS + 1;
-    let daily = (sums.get(paid_metric(item)) / days).max(1000);
+    let daily = (sums.get(paid_metric(item)) / days).max(least);
     let remaining_ms = (day.1.ms() - now.ms()).max(3_600_000);
     let expected = (daily.saturating_mul(remaining_ms / 60_000) / (24 * 60)).max(1);
     let bid = remaining.max(0) / expected;
