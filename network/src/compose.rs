@@ -52,8 +52,8 @@ const ALWAYS_SHORT_BYTES: usize = 280;
 pub struct PostTextDraft {
     text: String,
     entities: Entities,
-    /// Of the shortened text of a long post.
-    short_entities: Option<Entities>,
+    /// Of the shortened text of a long post, and where it is cut, in code points.
+    short: Option<(Entities, i64)>,
 }
 
 impl PostTextDraft {
@@ -64,7 +64,9 @@ impl PostTextDraft {
         // A character weighs at most its bytes; only a URL may weigh more.
         let is_short = entities.urls.is_empty() && text.len() <= ALWAYS_SHORT_BYTES;
         let short = if is_short { None } else { text::truncate_with_ellipsis(&text) };
-        Self { entities, short_entities: short.map(|short| text::extract_entities(&short)), text }
+        // The ellipsis belongs to no name.
+        let cut = |short: &str| i64::try_from(short.chars().count()).unwrap_or(0) - 1;
+        Self { entities, short: short.map(|short| (text::extract_entities(&short), cut(&short))), text }
     }
 
     /// The detected language (BCP 47), or a code for what a post without a language contains.
@@ -95,7 +97,7 @@ impl PostTextDraft {
         let leading_bytes = if is_reply { self.leading_mention_bytes() } else { 0 };
         let leading = self.text.get(..leading_bytes).unwrap_or_default();
         let mentioned = sorted_distinct(known.iter().map(|(_, id)| *id));
-        let short = self.short_entities.as_ref();
+        let short = self.short.as_ref().map(|(entities, _)| entities);
         ComposedText {
             lang,
             entities: render_entities(&self.entities, known),
@@ -117,12 +119,8 @@ pub fn compose_text(tx: &mut Tx<'_>, text: &str, is_reply: bool) -> Result<Compo
     let known = resolve_mentions(tx, &draft)?;
     let mut composed = draft.compose(&known, is_reply, draft.language());
     let found = annotations::annotate_text(tx, &draft.text, &draft.entities)?;
-    if draft.short_entities.is_some()
-        && let Some(short) = text::truncate_with_ellipsis(&draft.text)
-    {
-        // The ellipsis belongs to no name.
-        let end = i64::try_from(short.chars().count()).unwrap_or(0) - 1;
-        let is_shown = |name: &&Value| name.get("end").and_then(Value::as_i64).is_some_and(|last| last < end);
+    if let Some((_, cut)) = draft.short {
+        let is_shown = |name: &&Value| name.get("end").and_then(Value::as_i64).is_some_and(|last| last < cut);
         add_annotations(&mut composed.short_entities, found.names.iter().filter(is_shown).cloned().collect());
     }
     add_annotations(&mut composed.entities, found.names);

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use base::id::first_snowflake_at;
 use base::refusal::ResourceRef;
-use base::text::{MAX_POST_WEIGHT, weigh_text};
+use base::text::{MAX_POST_WEIGHT, exceeds_weight, weigh_text};
 use base::{AppId, Error, Fault, MediaId, PostId, Refusal, Time, UserId, sorted_distinct};
 use serde_json::{Map, Value};
 use store::communities::Community;
@@ -24,6 +24,8 @@ use crate::{blocked_terms, communities, media, places, polls, users};
 
 /// Weighted length of a premium author's posts (contract core §11.1).
 pub const MAX_LONG_LENGTH: u32 = 25_000;
+/// As many as 280 code points may have.
+const QUICKLY_ANALYZED_BYTES: usize = 1120;
 /// How long the same text may not be posted again.
 const DUPLICATE_WINDOW_MS: i64 = 24 * 3600 * 1000;
 
@@ -96,9 +98,15 @@ fn check_post_rules(tx: &mut Tx<'_>, author: &PostAuthor, new: &NewPost) -> Resu
     blocked_terms::prefetch(tx)?;
     let user = users::find_writer(tx, author.user_id)?;
     let previous = new.edit_of.map(|id| edits::find_editable_post(tx, &user, id, new)).transpose()?;
-    let text = replies::prepend_mentions(tx, &user, new)?;
     let replied = previous.as_ref().and_then(|post| post.in_reply_to_post_id);
-    let composed = compose::compose_text(tx, &text, new.reply_to.or(replied).is_some())?;
+    let is_reply = new.reply_to.or(replied).is_some();
+    let counted = if is_reply { replies::skip_leading_mentions(&new.text) } else { &new.text };
+    // Before the analysis, which takes long for a long text.
+    if counted.len() > QUICKLY_ANALYZED_BYTES && exceeds_weight(counted, max_weight(&user)) {
+        return Err(text_too_long(&new.text).into());
+    }
+    let text = replies::prepend_mentions(tx, &user, new)?;
+    let composed = compose::compose_text(tx, &text, is_reply)?;
     validate_text(&user, &composed, new)?;
     let shown = match &new.poll {
         Some(poll) => Cow::from(format!("{}\n{}", composed.text, poll.options.join("\n"))),
@@ -289,16 +297,26 @@ fn validate_text(user: &User, composed: &ComposedText, new: &NewPost) -> Result<
     if empty && !has_attachment && new.quote.is_none() {
         return Err(Refusal::missing_parameter("text"));
     }
-    let limit = if user.subscription_type == "None" { MAX_POST_WEIGHT } else { MAX_LONG_LENGTH };
+    let limit = max_weight(user);
     let weight = weigh_text(&composed.text, 0..composed.unweighted_bytes);
     // An empty text is allowed with media or a quote.
     if weight.weight <= limit && (weight.is_valid || empty) {
         return Ok(());
     }
+    if weight.weight > limit {
+        return Err(text_too_long(&composed.text));
+    }
+    Err(Refusal::invalid_parameter("text", truncate_value(&composed.text), "Your Tweet text is not valid."))
+}
+
+fn max_weight(user: &User) -> u32 {
+    if user.subscription_type == "None" { MAX_POST_WEIGHT } else { MAX_LONG_LENGTH }
+}
+
+fn text_too_long(text: &str) -> Refusal {
     let message = "Your Tweet text is too long. For more information on how Twitter determines \
                    text length see https://github.com/twitter/twitter-text.";
-    let message = if weight.weight > limit { message } else { "Your Tweet text is not valid." };
-    Err(Refusal::invalid_parameter("text", truncate_value(&composed.text), message))
+    Refusal::invalid_parameter("text", truncate_value(text), message)
 }
 
 /// The part of a value that a refusal repeats.

@@ -57,7 +57,7 @@ pub fn extract_entities(text: &str) -> Entities {
     if text.len() > MAX_TEXT_BYTES || !text.contains(['.', '#', '＃', '@', '＠', '$']) {
         return entities;
     }
-    for found in scan_text(&prepare_for_extractor(text)).1 {
+    for found in scan_text(&prepare_for_extractor(text), u32::MAX).1 {
         let kind = match found.kind {
             Type::URL => &mut entities.urls,
             Type::HASHTAG => &mut entities.hashtags,

@@ -21,12 +21,13 @@ pub(super) struct ScannedEntity {
 /// URL is longer than a piece.
 const MAX_PIECE_BYTES: usize = 4096;
 
-pub(super) fn scan_text(prepared: &str) -> (u32, Vec<ScannedEntity>) {
+/// The weight and the entities, up to the piece with which the text weighs more than `max_weight`.
+pub(super) fn scan_text(prepared: &str, max_weight: u32) -> (u32, Vec<ScannedEntity>) {
     let mut weight = 0_i64;
     let mut found = Vec::new();
     let (mut points, mut bytes) = (0, 0);
     let mut rest = prepared;
-    while !rest.is_empty() {
+    while !rest.is_empty() && weight <= i64::from(max_weight) {
         let (piece, tail) = rest.split_at_checked(piece_end(rest)).unwrap_or((rest, ""));
         rest = tail;
         let from = found.len();

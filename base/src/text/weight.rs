@@ -43,7 +43,7 @@ pub fn weigh_text(text: &str, free: Range<usize>) -> TextWeight {
     };
     let counted = normalize(&counted);
     let mut weighed = TextWeight {
-        weight: text_weight(&counted),
+        weight: text_weight(&counted, u32::MAX),
         is_valid: !counted.contains(['\u{fffe}', '\u{ffff}', '\u{feff}']),
         permitted_280: false,
     };
@@ -51,26 +51,33 @@ pub fn weigh_text(text: &str, free: Range<usize>) -> TextWeight {
     weighed
 }
 
-fn text_weight(text: &str) -> u32 {
+/// Whether a text weighs more than `limit`, in time that the limit bounds.
+pub fn exceeds_weight(text: &str, limit: u32) -> bool {
+    text_weight(&normalize(text), limit) > limit
+}
+
+/// If it is more than `limit`, then only that it is more.
+fn text_weight(text: &str, limit: u32) -> u32 {
     // ASCII without a dot contains no URL.
     if text.len() > MAX_TEXT_BYTES || text.is_ascii() && !text.contains('.') {
         return u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
     }
     let (separated, added) = separate_flags(text);
-    scan_text(&prepare_for_extractor(&separated)).0.saturating_sub(added)
+    scan_text(&prepare_for_extractor(&separated), limit.saturating_add(added)).0.saturating_sub(added)
 }
 
 /// The beginning of a normalized text that weighs more than 280, with `…` and room for a space and
 /// a link. `None` if the text fits.
 pub fn truncate_with_ellipsis(text: &str) -> Option<String> {
-    if text_weight(text) <= MAX_POST_WEIGHT {
+    if text_weight(text, MAX_POST_WEIGHT) <= MAX_POST_WEIGHT {
         return None;
     }
     let part = |end: usize| {
         let part = text.get(..end).unwrap_or_default();
         format!("{}…", part.trim_end())
     };
-    let fits = |end: usize| text_weight(&part(end)) <= MAX_POST_WEIGHT - LINK_WEIGHT;
+    let most = MAX_POST_WEIGHT - LINK_WEIGHT;
+    let fits = |end: usize| text_weight(&part(end), most) <= most;
     let positions = cut_positions(text);
     // The weights of prefixes ascend except at URLs: doubling and then bisecting finds one
     // that fits.
@@ -139,7 +146,7 @@ fn word_boundary_before(text: &str, end: usize) -> usize {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{MAX_POST_WEIGHT, truncate_with_ellipsis, weigh_text};
+    use super::{MAX_POST_WEIGHT, exceeds_weight, truncate_with_ellipsis, weigh_text};
     use crate::text::{extract_entities, normalize};
 
     fn weight(text: &str) -> u32 {
@@ -176,6 +183,16 @@ mod tests {
         assert!(!weigh_text("bad \u{ffff}", 0..0).permitted_280);
         assert!(weigh_text(&"x".repeat(25_000), 0..0).is_permitted(25_000));
         assert!(!weigh_text(&"日.".repeat(50_000), 0..0).is_permitted(25_000));
+    }
+
+    #[test]
+    fn limit_is_exceeded_by_what_weighs_more() {
+        let url = format!("https://example.com/{}", "a".repeat(4000));
+        for (text, weight) in [("🇫🇷🇩🇪 日本".to_owned(), 9), (format!("{url} {url}"), 47), ("a.".repeat(24_000), 48_000)]
+        {
+            assert!(!exceeds_weight(&text, weight), "{text}");
+            assert!(exceeds_weight(&text, weight - 1), "{text}");
+        }
     }
 
     #[test]

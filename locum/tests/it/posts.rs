@@ -109,6 +109,8 @@ fn text_length_is_weighted() {
         assert_eq!(author.create_post(&json!({ "text": text })).status, 201, "{shown}");
         author.create_post(&json!({ "text": format!("{text}.") })).assert_error(400, TOO_LONG);
     }
+    author.publish_text(&"a.".repeat(140));
+    author.create_post(&json!({ "text": "a.".repeat(24_000) })).assert_error(400, TOO_LONG);
 }
 
 #[test]

@@ -153,6 +153,19 @@ pub(super) fn check_excluded_users(tx: &mut Tx<'_>, excluded: &[UserId]) -> Resu
     })
 }
 
+/// The text after everything that may be a leading mention.
+pub(super) fn skip_leading_mentions(text: &str) -> &str {
+    let mut rest = text.trim_start();
+    while let Some(name) = rest.strip_prefix(['@', '＠']) {
+        let after = name.trim_start_matches(|letter: char| letter.is_ascii_alphanumeric() || letter == '_');
+        rest = after.trim_start();
+        if rest.len() == after.len() {
+            break;
+        }
+    }
+    rest
+}
+
 /// The text of a reply with the leading mentions it lacks: of the author replied to and of the users mentioned there,
 /// except excluded ones.
 pub(super) fn prepend_mentions(tx: &mut Tx<'_>, user: &User, new: &NewPost) -> Result<String, Fault> {
