@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use base::refusal::AdsProblem;
-use base::{Error, SiteLinks, Time, UserId, Vocabulary};
+use base::{Error, Refusal, SiteLinks, Time, UserId, Vocabulary};
 use store::records;
 use store::{Tx, ads};
 
@@ -208,6 +208,11 @@ pub fn unknown_record(resource: &Resource, name: impl Into<Cow<'static, str>>, s
     let shown: String = sent.chars().take(100).collect();
     let message = format!("The {} {shown} was not found", resource.label);
     AdsProblem::invalid_parameter(name, shown, message).with_code(resource.not_found)
+}
+
+/// Whether a refusal says that the caller has no access to the account.
+pub fn is_unknown_account(refusal: &Refusal) -> bool {
+    matches!(refusal, Refusal::Ads(declined) if declined.problems.iter().any(|problem| problem.code == "ACCOUNT_NOT_FOUND"))
 }
 
 fn account_not_found(accounts: &Resource, id: i64) -> Error {

@@ -3,7 +3,7 @@
 use ads::resources::accounts::ACCOUNT;
 use ads::resources::audience_users::parse_digest;
 use ads::resources::web_event_tags::WEB_EVENT_TAG;
-use ads_engine::account_context::unknown_record;
+use ads_engine::account_context::{is_unknown_account, unknown_record};
 use ads_engine::engine::ensure_valid_params;
 use ads_engine::{
     AccountContext, AdsRateClass, CURRENCIES, CustomOperation, FieldSpec, OperationOutput, ParsedParams, RequiredRole,
@@ -70,8 +70,11 @@ fn open_pixel_account(ctx: &mut AccountContext<'_, '_>, pixel: &str) -> Result<i
         AdsProblem::invalid_parameter("pixel_id", pixel, message).with_code(WEB_EVENT_TAG.not_found)
     };
     let account = known.ok_or_else(missing)?;
-    ctx.open_account((&ACCOUNT, account), RequiredRole::CampaignWriter, true, false)?;
-    Ok(account)
+    match ctx.open_account((&ACCOUNT, account), RequiredRole::CampaignWriter, true, false) {
+        // Not the id of an account that was not named.
+        Err(Error::Refused(refusal)) if is_unknown_account(&refusal) => Err(missing().into()),
+        opened => opened.map(|()| account),
+    }
 }
 
 fn conversion_items(body: Option<&Value>) -> Result<&[Value], AdsProblem> {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use ads_engine::account_context::is_unknown_account;
 use base::clock::wall_time;
 use base::refusal::AuthenticationProblem;
 use base::{Credential, Error, Refusal, Scope, Scopes, Vocabulary};
@@ -83,7 +84,7 @@ impl ServerState {
         if outcome.is_err() && is_for_program {
             trace.error_format = ErrorFormat::V2;
         }
-        let is_foreign = is_unknown_account(&outcome);
+        let is_foreign = matches!(&outcome, Err(Error::Refused(refusal)) if is_unknown_account(refusal));
         self.count_account_call((account, own), is_foreign, endpoint, facts.operation, trace).await;
         outcome
     }
@@ -366,15 +367,6 @@ fn may_answer_a_program(endpoint: &Endpoint, head: &RequestHead) -> bool {
 
 fn is_reference_list(endpoint: &Endpoint) -> bool {
     endpoint.ads.is_some_and(ads_engine::AdsOperation::is_reference_list)
-}
-
-/// Whether the caller has no access to the account.
-fn is_unknown_account(outcome: &Result<HttpReply, Error>) -> bool {
-    let Err(Error::Refused(Refusal::Ads(declined))) = outcome else {
-        return false;
-    };
-    let mut problems = declined.problems.iter();
-    problems.any(|problem| problem.code == "ACCOUNT_NOT_FOUND")
 }
 
 fn requests_total_count(head: &RequestHead) -> bool {
