@@ -12,7 +12,8 @@ use crate::page_context::PageContext;
 use crate::reply::HttpReply;
 
 pub(super) fn render(refusal: &Refusal) -> HttpReply {
-    let status = super::refusal_status(refusal);
+    // A page does not tell that there is something that its reader may not see.
+    let status = if matches!(refusal, Refusal::NotVisible(_)) { 404 } else { super::refusal_status(refusal) };
     render_page(status, super::status_reason(status), error_message(refusal))
 }
 
@@ -62,7 +63,7 @@ pub fn api_message(refusal: &Refusal) -> &str {
         Refusal::RateLimited => "Too many attempts. Try again later.",
         Refusal::Ads(declined) => declined.first_message(),
         Refusal::Unavailable => "Try again in a moment.",
-        Refusal::RouteNotFound | Refusal::NotFound(_) => "There is nothing here.",
+        Refusal::RouteNotFound | Refusal::NotFound(_) | Refusal::NotVisible(_) => "There is nothing here.",
         _ => "The request failed.",
     }
 }

@@ -54,7 +54,7 @@ fn profile_has_tabs_and_lists_of_people() {
     assert_eq!(press(&mut browser, &path, &format!("like {post}")), 303);
     assert!(browser.get(format!("{path}?tab=likes")).assert_page(200).contains("A first post"));
     let (other, mut stranger) = signed_in(server, "stranger");
-    stranger.get(format!("{path}?tab=likes")).assert_page(403);
+    stranger.get(format!("{path}?tab=likes")).assert_page(404);
     assert_eq!(press(&mut stranger, &path, &format!("follow {}", author.id)), 303);
     assert!(browser.get(format!("{path}/followers")).assert_page(200).contains(&other.username));
     assert!(stranger.get(format!("/{}/following", other.username)).assert_page(200).contains(&author.username));

@@ -29,14 +29,18 @@ fn blocked_viewer_sees_neither_posts_nor_followers() {
 fn protected_posts_are_shown_to_followers_only() {
     let server = shared_server();
     let author = server.new_user_with("quiet", &["--protected"]);
-    author.publish_text("For friends only");
+    let post = author.publish_text("For friends only");
     let profile = format!("/{}", author.username);
     let (reader, mut browser) = signed_in(server, "friend");
     for mut viewer in [Browser::new(server), Browser::of_someone(server).0] {
         let page = viewer.get(&profile).assert_page(200);
         assert!(page.contains("Only approved followers") && !page.contains("For friends only"), "{page}");
         viewer.get(format!("{profile}/followers")).assert_page(404);
+        for post in [&post, "1"] {
+            viewer.get(format!("{profile}/status/{post}/quotes")).assert_page(404);
+        }
     }
+    browser.get(format!("/report?post={post}")).assert_page(404);
     assert_eq!(press(&mut browser, &profile, &format!("follow {}", author.id)), 303);
     assert!(browser.get(&profile).assert_page(200).contains("Cancel request"));
     reader.import_follows(&[&author]);
