@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::harness::{TestRequest, TestServer, TestUser, shared_server, wait_until};
+use crate::harness::{TestRequest, TestServer, TestUser, own_server, wait_until};
 
 fn person(name: &str) -> TestUser<'static> {
     wait_for_new_hour();
-    shared_server().new_user(name)
+    own_server().new_user(name)
 }
 
 /// A test whose views are in two hours would count them twice.

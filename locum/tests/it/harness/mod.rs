@@ -25,7 +25,7 @@ pub(crate) use postgres_server::PostgresServer;
 pub(crate) use process::{CommandOutput, locum_command, locum_command_with_socket, run_command};
 pub(crate) use redis_server::{REDIS_PASSWORD, RedisServer};
 pub(crate) use request::{OAuth1Credentials, TestRequest, TestResponse, percent_encode};
-pub(crate) use server::{TestServer, keep_for_test, shared_server};
+pub(crate) use server::{TestServer, keep_for_test, own_server, shared_server};
 pub(crate) use stream_client::StreamClient;
 pub(crate) use tcp_proxy::TcpProxy;
 pub(crate) use tls_client::{exchange_to_close, start_tls, trusting_config};

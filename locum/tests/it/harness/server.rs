@@ -3,7 +3,7 @@
 mod nodes;
 mod sharing;
 
-pub(crate) use sharing::{keep_for_test, shared_server};
+pub(crate) use sharing::{keep_for_test, own_server, shared_server};
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::browser::Browser;
-use crate::harness::{TestRequest, percent_encode, shared_server, wait_until};
+use crate::harness::{TestRequest, own_server, percent_encode, shared_server, wait_until};
 
 #[test]
 fn permalink_shows_the_post_with_what_belongs_to_it() {
@@ -42,7 +42,7 @@ fn permalink_shows_the_post_with_what_belongs_to_it() {
 
 #[test]
 fn page_of_a_post_counts_as_a_view_of_those_who_are_signed_in() {
-    let server = shared_server();
+    let server = own_server();
     let author = server.new_user("viewed");
     let post = author.publish_text("Who looks?");
     let path = format!("/{}/status/{post}", author.username);

@@ -19,14 +19,11 @@ use flate2::read::GzDecoder;
 use serde_json::{Value, json};
 
 use super::{Advertiser, send};
-use crate::harness::{TestRequest, TestResponse, TestServer, keep_for_test, wait_until};
+use crate::harness::{TestRequest, TestResponse, TestServer, own_server, wait_until};
 
-/// A server of each test's own: what others promote would be served beside it.
+/// What others promote would be served beside the ads of a test.
 pub(super) fn market() -> &'static TestServer {
-    thread_local! {
-        static MARKET: &'static TestServer = keep_for_test(TestServer::start(&[]));
-    }
-    MARKET.with(|server| *server)
+    own_server()
 }
 
 /// A network that serves what is promoted.

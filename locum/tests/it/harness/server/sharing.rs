@@ -11,6 +11,14 @@ pub(crate) fn shared_server() -> &'static TestServer {
     SHARED.get_or_init(|| TestServer::start(&["--set", "ads.audience_delay=1s"]))
 }
 
+/// A server of each test's own: others neither read its posts nor promote any.
+pub(crate) fn own_server() -> &'static TestServer {
+    thread_local! {
+        static OWN: &'static TestServer = keep_for_test(TestServer::start(&[]));
+    }
+    OWN.with(|server| *server)
+}
+
 /// Keeps a server for as long as the test runs that asks: one without an owner would run, and be
 /// in the way of the others, until all tests have ended.
 pub(crate) fn keep_for_test(server: TestServer) -> &'static TestServer {
