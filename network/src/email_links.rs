@@ -185,14 +185,35 @@ pub fn cancel_email_change(tx: &mut Tx<'_>, actor: &AuditActor) -> Result<(), Er
     Ok(())
 }
 
-/// Makes the address of a confirmation link the user's confirmed address.
-pub fn confirm_email(tx: &mut Tx<'_>, secret: &str, address: &str) -> Result<User, Error> {
-    let link = consume_link(tx, secret, CONFIRM)?;
-    let user = users::find_by_id(tx, link.user_id)?;
-    if user.is_none_or(|user| user.state != UserState::Active) {
-        return Err(dead_link_refusal().into());
+/// Ends what somebody who knew the old password may have begun: resets, and the change to another email address.
+pub(crate) fn expire_links_of_old_password(tx: &mut Tx<'_>, id: UserId) -> Result<(), Fault> {
+    store::emails::expire_links(tx, id, RESET)?;
+    let pending = store::emails::pending_address(tx, id, CONFIRM)?;
+    let user = users::find_by_id(tx, id)?;
+    if let (Some(pending), Some(user)) = (pending, user)
+        && !pending.eq_ignore_ascii_case(&user.email)
+    {
+        store::emails::expire_links(tx, id, CONFIRM)?;
     }
+    Ok(())
+}
+
+/// Makes the address of a confirmation link the user's confirmed address, and notifies the one before.
+pub fn confirm_email(tx: &mut Tx<'_>, site: &EmailSite, secret: &str, address: &str) -> Result<User, Error> {
+    let link = consume_link(tx, secret, CONFIRM)?;
+    let user = users::find_by_id(tx, link.user_id)?.filter(|user| user.state == UserState::Active);
+    let user = user.ok_or_else(dead_link_refusal)?;
     set_confirmed_email(tx, link.user_id, &link.email)?;
+    if user.email_confirmed && !user.email.eq_ignore_ascii_case(&link.email) {
+        let text = format!(
+            "Hello,\n\nThe email address of your account @{} on {} was changed, and this one is not used any more. If \
+             this was not you, ask the administrators for help.\n",
+            user.username,
+            site.name(),
+        );
+        let subject = format!("Your email address on {} was changed", site.name());
+        notify_recipient(tx, "email-change", &user.email, &subject, &text)?;
+    }
     let actor = AuditActor::user(link.user_id, address);
     audit::append(tx, &actor, AuditAction::EMAIL_CONFIRM, None, &user_detail(link.user_id))?;
     crate::users::find_active(tx, link.user_id)
@@ -282,6 +303,10 @@ pub fn request_password_reset(tx: &mut Tx<'_>, site: &EmailSite, login: &str, ad
 pub fn find_reset_user(tx: &mut Tx<'_>, secret: &str) -> Result<User, Error> {
     let link = store::emails::find_link(tx, &digest(secret), RESET)?.ok_or_else(dead_link_refusal)?;
     let user = users::find_by_id(tx, link.user_id)?.ok_or_else(dead_link_refusal)?;
+    // Whoever reads the mail of an earlier address may not be the owner any more.
+    if !link.email.eq_ignore_ascii_case(&user.email) {
+        return Err(dead_link_refusal().into());
+    }
     let deletion = find_own_restorable(tx, user.id)?;
     if user.state == UserState::Active || is_restorable(&user, deletion.as_ref()) {
         return Ok(user);
@@ -293,7 +318,8 @@ fn is_restorable(user: &User, deletion: Option<&AccountDeletion>) -> bool {
     user.state == UserState::Deleted && deletion.is_some()
 }
 
-/// Sets a new password by a link. Ends all sessions and, with `end_tokens`, revokes all tokens. An account that its
+/// Sets a new password by a link. Ends all sessions and, with `end_tokens` or if the address was not confirmed before,
+/// revokes all tokens; in the latter case it removes all passkeys too. An account that its
 /// owner has deleted stays deleted; the returned offer restores it.
 pub fn reset_password<'a>(
     sign_in: &'a SignInService,
@@ -313,9 +339,12 @@ pub fn reset_password<'a>(
             let user = find_reset_user(tx, secret.expose_secret())?;
             let link = consume_link(tx, secret.expose_secret(), RESET)?;
             let actor = AuditActor::user(user.id, &address);
+            // Somebody else may have registered with the address.
+            let end_tokens = end_tokens || !user.email_confirmed;
             apply_new_password(tx, &site, &user, &hash, None, end_tokens, &actor)?;
             // The link's recipient can read emails to its address.
-            if !user.email_confirmed && user.email == link.email {
+            if !user.email_confirmed {
+                crate::passkeys::remove_all(tx, &site, &actor, &user)?;
                 match set_confirmed_email(tx, user.id, &link.email) {
                     Ok(()) | Err(Error::Refused(_)) => {}
                     Err(error) => return Err(error),
@@ -372,7 +401,6 @@ fn apply_new_password(
     actor: &AuditActor,
 ) -> Result<(), Error> {
     crate::users::replace_password(tx, user.id, hash)?;
-    store::emails::expire_links(tx, user.id, RESET)?;
     sessions::revoke_all(tx, actor, user.id, kept_session)?;
     if end_tokens {
         crate::tokens::revoke_all(tx, user.id)?;

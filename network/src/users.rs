@@ -221,6 +221,7 @@ pub fn set_password(tx: &mut Tx<'_>, id: UserId, hash: &str) -> Result<(), Error
 pub(crate) fn replace_password(tx: &mut Tx<'_>, id: UserId, hash: &str) -> Result<(), Error> {
     users::set_password_hash(tx, id, hash)?;
     pending_sign_ins::expire(tx, id)?;
+    crate::email_links::expire_links_of_old_password(tx, id)?;
     Ok(event_log::append(tx, "user.password", id.get(), id.get(), "")?)
 }
 

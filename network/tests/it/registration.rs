@@ -53,7 +53,9 @@ fn email_confirmation_works_once() {
         assert!(secret.expose_secret().len() >= 43);
         let confirm = {
             let secret = secret.clone();
-            move |tx: &mut Tx<'_>| email_links::confirm_email(tx, secret.expose_secret(), "192.0.2.1")
+            move |tx: &mut Tx<'_>| {
+                email_links::confirm_email(tx, &crate::emails::site(), secret.expose_secret(), "192.0.2.1")
+            }
         };
         let wrong_purpose = move |tx: &mut Tx<'_>| email_links::find_reset_user(tx, secret.expose_secret());
         assert!(world.refused(wrong_purpose).await.contains("no longer works"));
@@ -130,7 +132,9 @@ fn change_of_email_is_pending_resent_and_cancelled() {
         };
         world.write(cancel).await;
         assert_eq!(pending().await, None);
-        let confirm = move |tx: &mut Tx<'_>| email_links::confirm_email(tx, secret.expose_secret(), "192.0.2.1");
+        let confirm = move |tx: &mut Tx<'_>| {
+            email_links::confirm_email(tx, &crate::emails::site(), secret.expose_secret(), "192.0.2.1")
+        };
         assert!(world.refused(confirm).await.contains("no longer works"));
         // An address of somebody else waits like any other: nobody learns that it is taken.
         change("eve@example.org").await;
@@ -186,6 +190,49 @@ fn password_reset_link_works_once_and_expires() {
     });
 }
 
+/// The secret of the newest link that confirms an address.
+async fn confirmation_secret(world: &World) -> String {
+    let all = |tx: &mut Tx<'_>| Ok(emails::list(tx, None, 9)?);
+    let all = world.store.read(all).await.unwrap();
+    let texts = all.iter().filter_map(|email| email.text.clone());
+    let mut secrets = texts.filter_map(|text| {
+        let secret = text.expose_secret().split("/account/confirm?token=").nth(1)?;
+        Some(secret.lines().next()?.to_owned())
+    });
+    secrets.next().unwrap()
+}
+
+#[test]
+fn new_password_ends_resets_and_a_change_of_email() {
+    on_each_engine(async |world| {
+        let ada = account(&world, "ada", PASSWORD).await;
+        let by = network::audit::AuditActor::user(ada, "192.0.2.1");
+        let confirm = |secret: String| {
+            move |tx: &mut Tx<'_>| email_links::confirm_email(tx, &site(), &secret, "192.0.2.1").map(drop)
+        };
+        let ask = |tx: &mut Tx<'_>| email_links::request_password_reset(tx, &site(), "ada", "192.0.2.1");
+        let change = move |tx: &mut Tx<'_>| email_links::request_email_change(tx, &site(), &by, "new@example.org");
+        world.write(ask).await;
+        let reset = newest(&world).await.1.unwrap();
+        world.write(change.clone()).await;
+        let secret = confirmation_secret(&world).await;
+        world.write(move |tx| network::users::set_password(tx, ada, "another")).await;
+        let find = move |tx: &mut Tx<'_>| email_links::find_reset_user(tx, reset.expose_secret()).map(drop);
+        assert!(world.refused(find).await.contains("no longer works"));
+        assert!(world.refused(confirm(secret)).await.contains("no longer works"));
+
+        // A reset that was sent to an earlier address.
+        world.write(ask).await;
+        let reset = newest(&world).await.1.unwrap();
+        world.write(change).await;
+        world.write(confirm(confirmation_secret(&world).await)).await;
+        let (text, _) = newest(&world).await;
+        assert!(text.starts_with("ada@Example.org: ") && text.contains("was changed"), "{text}");
+        let find = move |tx: &mut Tx<'_>| email_links::find_reset_user(tx, reset.expose_secret()).map(drop);
+        assert!(world.refused(find).await.contains("no longer works"));
+    });
+}
+
 #[test]
 fn change_of_password_or_email_needs_the_password() {
     on_each_engine(async |world| {
@@ -226,7 +273,7 @@ fn change_of_password_or_email_needs_the_password() {
         let text = all[1].text.clone().unwrap();
         let secret = text.expose_secret().split("?token=").nth(1).unwrap();
         let secret = secret.lines().next().unwrap().to_owned();
-        world.write(move |tx| email_links::confirm_email(tx, &secret, "192.0.2.1")).await;
+        world.write(move |tx| email_links::confirm_email(tx, &crate::emails::site(), &secret, "192.0.2.1")).await;
         let after = user(&world, ada).await;
         assert_eq!((after.email.as_str(), after.email_confirmed), ("new@example.org", true));
     });

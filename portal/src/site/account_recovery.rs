@@ -132,7 +132,8 @@ pub(crate) fn submit_email_confirmation(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let (visit, sent) = BrowserVisit::accept_form(&call).await?;
         let (token, address) = (sent.text("token"), visit.client_info.address.clone());
-        let done = call.write(move |tx| email_links::confirm_email(tx, &token, &address));
+        let site = call.state.page_context.site.clone();
+        let done = call.write(move |tx| email_links::confirm_email(tx, &site, &token, &address));
         match done.await.split_refusal()? {
             Ok(user) => email_confirmation_page(&call, &visit, EmailConfirmationState::Confirmed { email: user.email }),
             Err(_) => email_confirmation_page(&call, &visit, EmailConfirmationState::InvalidLink),
