@@ -93,7 +93,12 @@ fn describe_setup(site: &EmailSite, user: &User, secret: Secret) -> TwoFactorSet
 
 /// Turns two-factor sign-in on with the first code of the new key; returns the recovery codes. Refused if no key waits
 /// for a code.
-pub fn enable(tx: &mut Tx<'_>, actor: &AuditActor, code: &str) -> Result<CodeOutcome<Vec<Secret>>, Error> {
+pub fn enable(
+    tx: &mut Tx<'_>,
+    site: &EmailSite,
+    actor: &AuditActor,
+    code: &str,
+) -> Result<CodeOutcome<Vec<Secret>>, Error> {
     let user = actor.require_user()?;
     let Some(key) = find_pending_key(tx, user)? else {
         return Err(Refusal::forbidden("This took too long. Start again.").into());
@@ -110,6 +115,7 @@ pub fn enable(tx: &mut Tx<'_>, actor: &AuditActor, code: &str) -> Result<CodeOut
     refund_code(tx, user)?;
     let codes = create_recovery_codes(tx, user)?;
     audit::append(tx, actor, AuditAction::TWO_FACTOR_ENABLE, None, &user_detail(user))?;
+    notify_user(tx, site, user, TOPIC, "Two-factor sign-in was turned on for your account.")?;
     Ok(CodeOutcome::Accepted(codes))
 }
 
