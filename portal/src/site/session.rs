@@ -300,13 +300,13 @@ pub(super) async fn set_device_cookie(
     let page_context = &call.state.page_context;
     let tokens = page_context.visitor_forms().await?;
     let nonce = tokens.generate_cookie(&call.store_context().rng)?;
-    let signature = tokens.form_token(&nonce, &device_form(user));
+    let signature = tokens.form_token(&nonce, &device_form(call, user).await?);
     let value = format!("{user}.{}.{signature}", nonce.expose_secret());
     let name = CookieNames::select(call).device;
     Ok(add_cookie(reply, &build_cookie(call, name, &value, Some(DEVICE_SECONDS))))
 }
 
-/// The user of the browser's device cookie, if its signature is valid.
+/// The user of the browser's device cookie, if its signature is valid and the password is the same.
 pub(super) async fn known_device(call: &RequestContext) -> Result<Option<KnownDevice>, Error> {
     let page_context = &call.state.page_context;
     let Some(text) = find_cookie(&call.head().headers, CookieNames::select(call).device) else {
@@ -318,13 +318,14 @@ pub(super) async fn known_device(call: &RequestContext) -> Result<Option<KnownDe
         return Ok(None);
     };
     let tokens = page_context.visitor_forms().await?;
-    let is_valid = tokens.verify_form_token(&Secret::new(nonce), &device_form(user), signature);
+    let is_valid = tokens.verify_form_token(&Secret::new(nonce), &device_form(call, user).await?, signature);
     Ok(is_valid.then(|| KnownDevice { user, digest: base::secret::digest(&text) }))
 }
 
-/// Keeps signatures of devices apart from those of forms.
-fn device_form(user: UserId) -> String {
-    format!("device of {user}")
+/// Keeps signatures of devices apart from those of forms, and makes them end with the password.
+async fn device_form(call: &RequestContext, user: UserId) -> Result<String, Error> {
+    let hash = call.read(move |tx| Ok(store::users::find_password_hash(tx, user)?)).await?;
+    Ok(format!("device of {user} with {:x?}", base::secret::digest(&hash.unwrap_or_default())))
 }
 
 pub(crate) fn clear_session_cookie(call: &RequestContext, reply: HttpReply) -> HttpReply {

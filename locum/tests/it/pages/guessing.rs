@@ -40,6 +40,10 @@ fn browser_of_the_owner_signs_in_while_others_are_throttled() {
     forger.cookies.insert("locum-device".to_owned(), owner.cookies["locum-device"].replace('.', ".x"));
     assert_eq!(forger.sign_in(&name, "a long secret", "/").status, 429);
     assert_eq!(owner.sign_in(&name, "a long secret", "/").status, 303);
+    // Whoever knew an earlier password guesses as strangers do.
+    server.run_cli(&["user", "password", &name, "--password", "another secret"]).assert_success();
+    owner.cookies.remove("locum");
+    assert_eq!(owner.sign_in(&name, "another secret", "/").status, 429);
 }
 
 #[test]
