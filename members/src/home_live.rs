@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::{Error, UserId};
+use base::Error;
 use network::home_timelines::{HomeTimelines, HomeWatcher};
 use network::muted_words::MutedWordFilter;
 use network::timelines;
@@ -22,7 +22,7 @@ const MAX_COUNTED: i64 = 20;
 pub(crate) fn open(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = MemberVisit::from_call(&call).await?;
-        let reader = visit.person.user.id;
+        let (reader, session) = (visit.person.user.id, visit.person.session.digest);
         refuse_other_sites(&call)?;
         let home_timelines = Arc::clone(&call.state.home_timelines);
         let watcher = HomeWatcher::open(&home_timelines, reader).ok_or_else(refuse_more_pages)?;
@@ -31,7 +31,7 @@ pub(crate) fn open(call: RequestContext) -> HandlerFuture {
             watcher,
             home_timelines,
             store: Arc::clone(call.store()),
-            reader,
+            session,
             viewer: CardViewer::new(&call, &visit),
             after: query.get("after").and_then(|after| after.parse().ok()).unwrap_or(0),
             shown_count: 0,
@@ -44,7 +44,8 @@ struct NewPostCounter {
     watcher: HomeWatcher,
     home_timelines: Arc<HomeTimelines>,
     store: Arc<Store>,
-    reader: UserId,
+    /// Of the page; its SHA-256.
+    session: [u8; 32],
     viewer: CardViewer,
     /// The newest post on the page.
     after: i64,
@@ -74,11 +75,11 @@ impl LiveSource for NewPostCounter {
 impl NewPostCounter {
     /// What the page would show more if it were loaded now; none if the member may not read it any longer.
     async fn count(&self) -> Option<usize> {
-        let (reader, viewer) = (self.reader, self.viewer);
+        let (session, viewer) = (self.session, self.viewer);
         let range = PageRange { above: self.after, ..PageRange::newest(MAX_COUNTED) };
         let home_timelines = Arc::clone(&self.home_timelines);
         let read = self.store.read(move |tx| {
-            let reader = network::users::find_active(tx, reader)?;
+            let reader = network::sessions::find_user(tx, &session)?;
             let muted = MutedWordFilter::load(tx, reader.id)?;
             let found = timelines::load_home_page(tx, &home_timelines, &reader, &range, &muted)?;
             Ok(load_post_cards(tx, viewer, found.posts)?.len())

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::{Error, Refusal, UserId};
+use base::{Error, Refusal};
 use network::messages::{self, MessageWatcher};
 use portal::{MemberVisit, PageQuery, run_page};
 use store::Store;
@@ -15,7 +15,7 @@ use crate::live::{LiveSource, LiveUpdate, refuse_more_pages, refuse_other_sites,
 pub(crate) fn open(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = MemberVisit::from_call(&call).await?;
-        let reader = visit.person.user.id;
+        let (reader, session) = (visit.person.user.id, visit.person.session.digest);
         refuse_other_sites(&call)?;
         let conversation = call.path_text("conversation")?.to_owned();
         let asked = conversation.clone();
@@ -25,14 +25,15 @@ pub(crate) fn open(call: RequestContext) -> HandlerFuture {
         let query = PageQuery::from_call(&call).unwrap_or_default();
         let after = query.get("after").and_then(|after| after.parse().ok()).unwrap_or(0);
         let store = Arc::clone(call.store());
-        Ok(reply_with_events(&call, NewMessageSource { watcher, store, reader, conversation, after }))
+        Ok(reply_with_events(&call, NewMessageSource { watcher, store, session, conversation, after }))
     })
 }
 
 struct NewMessageSource {
     watcher: MessageWatcher,
     store: Arc<Store>,
-    reader: UserId,
+    /// Of the page; its SHA-256.
+    session: [u8; 32],
     conversation: String,
     /// The newest message that the page knows of.
     after: i64,
@@ -46,10 +47,10 @@ impl LiveSource for NewMessageSource {
     }
 
     async fn load_update(&mut self) -> LiveUpdate {
-        let (reader, conversation, after) = (self.reader, self.conversation.clone(), self.after);
+        let (session, conversation, after) = (self.session, self.conversation.clone(), self.after);
         let read = self.store.read(move |tx| {
-            network::users::find_active(tx, reader)?;
-            messages::find_newer_event(tx, reader, &conversation, after)
+            let reader = network::sessions::find_user(tx, &session)?;
+            messages::find_newer_event(tx, reader.id, &conversation, after)
         });
         match read.await {
             Ok(None) => LiveUpdate::Unchanged,

@@ -9,6 +9,7 @@ use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use futures_util::future::BoxFuture;
 use serde_json::json;
+use store::users::User;
 use store::{Store, Tx, sessions};
 
 use crate::audit::{self, AuditAction, AuditActor};
@@ -157,6 +158,12 @@ pub fn renew(tx: &mut Tx<'_>, session: &UserSession) -> Result<(Secret, UserSess
     audit::append(tx, &actor, AuditAction::SESSION_RENEW, None, &detail)?;
     let renewed = UserSession { digest: text.digest(), form_key, ..session.clone() };
     Ok((text, renewed))
+}
+
+/// The user of a session. Refused if it was revoked or has expired, or if the user is not active.
+pub fn find_user(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<User, Error> {
+    let session = sessions::find(tx, digest, wall_time())?.ok_or(Refusal::RouteNotFound)?;
+    users::find_active(tx, session.user_id)
 }
 
 fn session_not_found(id: i64) -> Refusal {

@@ -106,6 +106,25 @@ fn streams_of_a_member_are_few_and_for_those_who_are_signed_in() {
 }
 
 #[test]
+fn stream_ends_with_the_session() {
+    let server = shared_server();
+    let author = server.new_user("active");
+    let (_reader, mut browser) = signed_in(server, "leaving");
+    assert_eq!(press(&mut browser, &format!("/{}", author.username), &format!("follow {}", author.id)), 303);
+    let (socket, head) = open(&mut browser);
+    assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
+    let page = browser.get("/logout");
+    assert_eq!(browser.submit(&page, "/logout", &[]).status, 303);
+    author.publish_text("Not for those who left");
+    let mut received = String::new();
+    wait_until("the stream has ended", || {
+        read_some(&socket, &mut received);
+        received.ends_with("0\r\n\r\n")
+    });
+    assert!(!received.contains("event: posts"), "{received}");
+}
+
+#[test]
 fn open_page_does_not_delay_the_end_of_the_server() {
     let mut server = TestServer::start(&[]);
     let page = {
