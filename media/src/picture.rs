@@ -16,6 +16,10 @@ const MAX_SIDE: u32 = 8192;
 /// picture takes 64 MiB at most.
 const MAX_DECODED_BYTES: u64 = 59 * 1024 * 1024;
 const JPEG_QUALITY: u8 = 85;
+/// Of all frames of an animated picture together, which is converted to a video in proportion.
+const MAX_ANIMATED_PIXELS: u64 = 300_000_000;
+/// As many pixels as a smaller frame counts for, because of what each frame costs.
+const LEAST_FRAME_PIXELS: u64 = 100_000;
 
 #[derive(Clone, Debug)]
 pub struct ImageProperties {
@@ -63,6 +67,11 @@ pub fn measure_image(bytes: &[u8]) -> Result<ImageProperties, MediaRejection> {
     } else {
         (picture.width(), picture.height())
     };
+    if let Some(frames) = animation.map(|gif| gif.frames)
+        && (u64::from(width) * u64::from(height)).max(LEAST_FRAME_PIXELS) * u64::from(frames) > MAX_ANIMATED_PIXELS
+    {
+        return Err(MediaRejection::TooManyFrames { width, height, frames });
+    }
     let wanted: Vec<ImageSize> = if animation.is_some() {
         // For still previews, the first frame represents the animation.
         vec![SMALL]

@@ -21,6 +21,8 @@ pub enum MediaRejection {
     TooLarge(u64),
     #[error("The picture of {width}x{height} pixels has too many of them.")]
     TooManyPixels { width: u32, height: u32 },
+    #[error("The animated picture of {width}x{height} pixels has too many frames: {frames}.")]
+    TooManyFrames { width: u32, height: u32, frames: u32 },
     #[error("The video of {width}x{height} pixels is not between 32x32 and 1280x1024.")]
     Dimensions { width: u32, height: u32 },
     /// In milliseconds.
