@@ -44,7 +44,7 @@ struct NewPostCounter {
     watcher: HomeWatcher,
     home_timelines: Arc<HomeTimelines>,
     store: Arc<Store>,
-    /// Of the page; its SHA-256.
+    /// SHA-256 of the session cookie.
     session: [u8; 32],
     viewer: CardViewer,
     /// The newest post on the page.

@@ -32,7 +32,7 @@ pub(crate) fn open(call: RequestContext) -> HandlerFuture {
 struct NewMessageSource {
     watcher: MessageWatcher,
     store: Arc<Store>,
-    /// Of the page; its SHA-256.
+    /// SHA-256 of the session cookie.
     session: [u8; 32],
     conversation: String,
     /// The newest message that the page knows of.

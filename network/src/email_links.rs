@@ -318,9 +318,9 @@ fn is_restorable(user: &User, deletion: Option<&AccountDeletion>) -> bool {
     user.state == UserState::Deleted && deletion.is_some()
 }
 
-/// Sets a new password by a link. Ends all sessions and, with `end_tokens` or if the address was not confirmed before,
-/// revokes all tokens; in the latter case it removes all passkeys too. An account that its
-/// owner has deleted stays deleted; the returned offer restores it.
+/// Sets a new password by a link. Ends all sessions and, with `end_tokens`, revokes all tokens. If the address was not
+/// confirmed before, it revokes all tokens and removes all passkeys in any case. An account that its owner has deleted
+/// stays deleted; the returned offer restores it.
 pub fn reset_password<'a>(
     sign_in: &'a SignInService,
     site: &'a EmailSite,

@@ -290,7 +290,7 @@ fn effective_bid(item: &AdsRecord, remaining: Option<i64>, sums: &MetricSums, no
     let Some(remaining) = remaining else {
         return bounds.step.saturating_mul(10);
     };
-    // The average number per day, at least as many as a day's budget is meant to pay for.
+    // The average number per day, but not less than what is assumed at first; follows are rare.
     let least = if item.text("pay_by") == "FOLLOW" { 200 } else { 1000 };
     let age = (now.ms() - item.int("start_time").unwrap_or(now.ms())).max(0);
     let days = age / DAY_MS + 1;

@@ -91,6 +91,26 @@ fn gets_back_in(server: &TestServer, office: &MailServer, name: &str, address: &
     assert_eq!(browser.sign_in(name, "tr4ms go there", "/").status, 303);
 }
 
+/// Somebody else may have registered with the address before.
+#[test]
+fn first_reset_of_an_unconfirmed_account_revokes_its_tokens() {
+    let office = MailServer::open("hush-hush");
+    let server = network(&office, "hush-hush", &[]);
+    let address = "ada@mail.example";
+    let invited = server.run_cli(&["invite"]).json();
+    let (path, token) = link(&server, invited["link"].as_str().unwrap());
+    let mut browser = Browser::new(&server);
+    let page = browser.get(path);
+    let fields = [("username", "ada"), ("name", "Ada"), ("email", address), ("password", NEW)];
+    assert_eq!(browser.submit(&page, &format!("/join?token={token}"), &fields).status, 303);
+    server.run_cli(&["app", "create", "Reader", "--owner", "ada"]).assert_success();
+    let token = server.run_cli(&["token", "mint", "--app", "Reader", "--user", "ada"]).json()["token"].clone();
+    let ask = || server.send(TestRequest::get("/2/users/me").bearer(token.as_str().unwrap())).status;
+    assert_eq!(ask(), 200);
+    gets_back_in(&server, &office, "ada", address);
+    assert_eq!(ask(), 401);
+}
+
 #[test]
 fn refused_mail_password_is_reported_without_being_shown() {
     let office = MailServer::open("hush-hush");

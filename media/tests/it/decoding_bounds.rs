@@ -8,7 +8,7 @@ use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use image::{DynamicImage, ImageFormat};
 use jpeg_encoder::{ColorType, Encoder};
-use media::{measure_image, measure_video};
+use media::{MediaRejection, measure_image, measure_video};
 use peak_alloc::PeakAlloc;
 
 #[global_allocator]
@@ -182,6 +182,9 @@ fn measuring_a_hostile_file_stays_within_memory_and_time() {
             Err(rejection) => rejection.to_string(),
         });
     }
+    let error = measure_image(&gif_of_frames(8, 3_001)).unwrap_err();
+    assert_eq!(error, MediaRejection::TooManyFrames { width: 8, height: 8, frames: 3_001 });
+    assert!(measure_image(&gif_of_frames(8, 3_000)).unwrap().animated);
     for (name, bytes) in hostile_videos() {
         let size = u64::try_from(bytes.len()).unwrap();
         assert_bounded(name, time_limit, || match measure_video(Cursor::new(&bytes), size) {

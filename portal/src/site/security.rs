@@ -252,14 +252,14 @@ pub(crate) fn confirm_setup(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let (visit, sent) = MemberVisit::accept_form(&call).await?;
         let (site, user) = (call.state.page_context.site.clone(), visit.person.user.clone());
-        let by_email = site.clone();
+        let email_site = site.clone();
         let Some(setup) = call.read(move |tx| Ok(two_factor::find_setup(tx, &site, &user)?)).await? else {
             let is_enabled = is_enabled(&call, &visit).await?;
             let query = if is_enabled { "?done=on" } else { "" };
             return Ok(redirect_to(&format!("{}{query}", SITE_LINKS.security)));
         };
         let (by, code) = (visit.audit_actor(), sent.text("code"));
-        match call.write(move |tx| two_factor::enable(tx, &by_email, &by, &code)).await? {
+        match call.write(move |tx| two_factor::enable(tx, &email_site, &by, &code)).await? {
             CodeOutcome::Accepted(codes) => recovery_codes_page(&call, &visit, &codes),
             CodeOutcome::Wrong => {
                 let field = FormField::invalid("", "This code is wrong. Does your phone show the right time?");

@@ -43,6 +43,7 @@ fn recovery_code_signs_in_once_and_the_member_gets_an_email() {
     let mut owner = Browser::new(&server);
     owner.sign_in(name, PASSWORD, SECURITY);
     let app = super::Authenticator::enrol(&mut owner, PASSWORD);
+    office.wait_for_email(address, "Two-factor sign-in was turned on");
     let code = app.recovery_codes[3].to_uppercase().replace('-', " ");
     let mut browser = Browser::new(&server);
     let page = asked_for_code(&mut browser, name);
