@@ -100,9 +100,9 @@ pub mod webhooks;
 
 pub use context::StoreContext;
 pub use db::{
-    AppendedEvent, AppliedMigration, DatabaseLocation, JobFuture, MigrationStatus, QueryLimits, TransactionWork, Tx,
-    assign_queries_to_user, count_round_trips, limit_queries, record_appended_events, take_appended_events,
-    use_reserved_id,
+    AppendedEvent, AppliedMigration, CopiedRows, DatabaseLocation, JobFuture, MigrationStatus, QueryLimits,
+    TransactionWork, Tx, assign_queries_to_user, count_round_trips, limit_queries, record_appended_events,
+    take_appended_events, use_reserved_id,
 };
 pub use node_roles::{NodeRole, NodeRoles};
 pub use nodes::NodePurpose;

@@ -18,7 +18,7 @@ use crate::background_pause::ActivityClock;
 use crate::context::{StoreContext, background_rng};
 use crate::credential_versions::CredentialVersions;
 use crate::db::{
-    AppliedMigration, Database, DatabaseLocation, ErasedJobFuture, ErasedWork, JobFuture, MigrationStatus,
+    AppliedMigration, CopiedRows, Database, DatabaseLocation, ErasedJobFuture, ErasedWork, JobFuture, MigrationStatus,
     TransactionWork, sqlite,
 };
 use crate::nodes::{NodeLease, NodePurpose};
@@ -88,6 +88,18 @@ impl Store {
         sqlite::edit_copy(path, &new_context(options)?, work)
     }
 
+    /// Copies a SQLite database into the PostgreSQL database of `options`, which must not contain a network. No other
+    /// process may use the file. Blocks.
+    pub fn import_sqlite(options: &StoreOptions, from: &Path) -> Result<CopiedRows, Fault> {
+        let _lock = lock_data_folder(&options.data_dir)?;
+        if !from.exists() {
+            return Err(Fault::new(format!("there is no SQLite database {}", from.display())));
+        }
+        let context = Arc::new(new_context(options)?);
+        verify_stored_key(&DatabaseLocation::File(from.to_owned()), &options.data_dir, &context)?;
+        Database::import_sqlite(from, &options.location, &options.data_dir, context.clock.now().ms())
+    }
+
     fn connect_database(options: StoreOptions) -> Result<Self, Fault> {
         let lock = lock_data_folder(&options.data_dir)?;
         let migrations = Database::migration_status(&options.location, Some(&options.data_dir))?;
@@ -103,10 +115,7 @@ impl Store {
         if missing > 0 && options.migrate {
             if missing < migrations.len() {
                 // Detect a wrong key before anything is changed.
-                let db = open(None)?;
-                let checked = db.read_blocking(|tx| Ok(meta::verify_master_key(tx)?));
-                db.close();
-                checked.map_err(error_to_fault)?;
+                verify_stored_key(&options.location, &options.data_dir, &context)?;
             }
             applied = Database::migrate(&options.location, &options.data_dir, context.clock.now().ms())?;
         }
@@ -126,14 +135,13 @@ impl Store {
     /// Whether the keys decrypt what is stored, which is an error if they do not; false for a new database. Changes nothing,
     /// and does not need the lock of the data folder.
     pub async fn verify_master_key(options: StoreOptions) -> Result<bool, Fault> {
-        run_blocking(move || {
-            let context = Arc::new(new_context(&options)?);
-            let db = Database::open(&options.location, &options.data_dir, 1, None, &context)?;
-            let checked = db.read_blocking(|tx| Ok(meta::verify_master_key(tx)?));
-            db.close();
-            checked.map_err(error_to_fault)
-        })
-        .await
+        run_blocking(move || verify_stored_key(&options.location, &options.data_dir, &Arc::new(new_context(&options)?)))
+            .await
+    }
+
+    /// Whether the database has been used by a network. Changes nothing.
+    pub async fn has_network(location: DatabaseLocation) -> Result<bool, Fault> {
+        run_blocking(move || Database::has_network(&location)).await
     }
 
     async fn initialize(&self) -> Result<(), Error> {
@@ -242,6 +250,14 @@ impl Store {
         self.db.close();
         drop(self.lock.lock().take());
     }
+}
+
+/// False for a new database.
+fn verify_stored_key(location: &DatabaseLocation, data_dir: &Path, context: &Arc<StoreContext>) -> Result<bool, Fault> {
+    let db = Database::open(location, data_dir, 1, None, context)?;
+    let checked = db.read_blocking(|tx| Ok(meta::verify_master_key(tx)?));
+    db.close();
+    checked.map_err(error_to_fault)
 }
 
 fn error_to_fault(error: Error) -> Fault {

@@ -64,12 +64,17 @@ pub(crate) struct RestoreArgs {
     pub(crate) master_key: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, Debug, Subcommand)]
+#[derive(Clone, Debug, Subcommand)]
 pub(crate) enum MigrateCommand {
     /// Show applied and pending migrations
     Status,
     /// Apply pending migrations
     Up,
+    /// Copy the SQLite database of a stopped server into the empty PostgreSQL database that `db.url` names
+    FromSqlite {
+        /// The SQLite file; `locum.db` in the data directory by default
+        file: Option<PathBuf>,
+    },
 }
 
 #[derive(Args, Clone, Copy, Debug)]

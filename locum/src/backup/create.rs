@@ -16,12 +16,12 @@ use super::backup_writer::BackupWriter;
 use super::manifest::{self, BackupFile, BackupManifest};
 use super::prune::prune_backups;
 use super::{BackupLocation, BackupReader, ScratchFolder, SealedKeys, media_object, storage_fault};
+use crate::config::DATABASE_FILE;
 use crate::instance::{self, Instance, InstanceManifest};
 
 /// Backups of one process take turns: they share the scratch folder.
 static TURN: Mutex<()> = Mutex::const_new(());
 const SCRATCH_FOLDER: &str = "backup-scratch";
-const DATABASE_FILE: &str = "locum.db";
 const MEDIA_ROWS_PER_READ: i64 = 1000;
 
 #[derive(Clone, Debug, Default)]

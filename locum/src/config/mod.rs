@@ -22,7 +22,7 @@ pub(crate) use key::{ConfigKey, KeyDefault, RunMode};
 pub(crate) use keys::KEYS;
 pub(crate) use layers::{ConfigSources, configured_data_dir, implied_mode, load};
 pub(crate) use parse::parse_duration;
-pub(crate) use settings::{ServerSettings, local_url};
+pub(crate) use settings::{DATABASE_FILE, ServerSettings, local_url};
 pub(crate) use text::from_text;
 pub(crate) use types::{ConfigType, DatabaseUrl, LogFormat, Origin, PlainPkce, RegistrationName, TimeSpan, WorldName};
 pub(crate) use values::ConfigValues;

@@ -23,6 +23,8 @@ use super::values::{ConfigValues, ValueOrigin};
 use super::webhooks::webhook_settings;
 use crate::command_error::CommandError;
 
+/// A SQLite database in the data directory, and in backups.
+pub(crate) const DATABASE_FILE: &str = "locum.db";
 const MAX_HOSTS: usize = 256;
 const PLAIN_S3: &str = "media.s3_endpoint uses plain http: production requires https, or media.danger_plain_s3";
 
@@ -128,7 +130,7 @@ impl ServerSettings {
     pub(crate) fn database_location(&self) -> DatabaseLocation {
         match self.db.url.0.expose_secret() {
             url if url.contains("://") => DatabaseLocation::Server(url.to_owned()),
-            "sqlite" => DatabaseLocation::File(self.core.data_dir.join("locum.db")),
+            "sqlite" => DatabaseLocation::File(self.core.data_dir.join(DATABASE_FILE)),
             path => DatabaseLocation::File(PathBuf::from(path)),
         }
     }

@@ -134,7 +134,10 @@ fn check_database_exists(settings: &ServerSettings, is_new: bool, creating: Crea
     }
     let (database, restore) = match settings.database_location() {
         DatabaseLocation::File(path) => (path.display().to_string(), "locum restore"),
-        DatabaseLocation::Server(_) => ("on the PostgreSQL server".to_owned(), "pg_restore"),
+        DatabaseLocation::Server(_) => (
+            "on the PostgreSQL server".to_owned(),
+            "pg_restore`, copy a SQLite database with `locum migrate from-sqlite",
+        ),
     };
     Err(CommandError::Failed(format!(
         "{} exists, but its database {database} is missing or empty: restore a backup with `{restore}`, or start an \
@@ -144,13 +147,7 @@ fn check_database_exists(settings: &ServerSettings, is_new: bool, creating: Crea
 }
 
 pub(crate) fn has_database(settings: &ServerSettings) -> Result<bool, Fault> {
-    match settings.database_location() {
-        DatabaseLocation::File(path) => Ok(std::fs::metadata(&path).is_ok_and(|file| file.len() > 0)),
-        location @ DatabaseLocation::Server(_) => {
-            let migrations = block_on(Store::migration_status(location))?;
-            Ok(migrations.iter().any(|migration| migration.applied_at.is_some()))
-        }
-    }
+    block_on(Store::has_network(settings.database_location()))
 }
 
 /// The operating system's in production; in development, derived from the seed and the number of starts, so that no id

@@ -1,10 +1,11 @@
 //! `locum migrate`.
 
 use serde_json::{Value, json};
-use store::{NodePurpose, Store, StoreOptions};
+use store::{DatabaseLocation, NodePurpose, Store, StoreOptions};
 
 use crate::arguments::{GlobalArgs, MigrateCommand};
 use crate::command_error::CommandError;
+use crate::config::{DATABASE_FILE, ServerSettings};
 use crate::instance::{self, CreatePolicy};
 use crate::output::OutputOptions;
 
@@ -14,22 +15,49 @@ pub(crate) fn run_migrate_command(
     output: OutputOptions,
 ) -> Result<(), CommandError> {
     let settings = common.load_settings()?;
-    if matches!(verb, MigrateCommand::Up) {
-        let mut found = instance::find_or_create(&settings, CreatePolicy::RequireExisting)?;
-        let rng = instance::instance_rng(&found.manifest);
-        let store = instance::open_store(StoreOptions {
-            purpose: NodePurpose::Command,
-            migrate: true,
-            ..instance::store_options(&settings, rng, found.keyring)
-        })?;
-        instance::check_store_matches(&store, &mut found.manifest)?;
-        found.manifest.write(&settings.core.data_dir)?;
-        let applied =
-            store.applied_migrations.iter().map(|applied| json!({"version": applied.version, "name": applied.name}));
-        output.print_value(&json!({"applied": applied.collect::<Vec<_>>()}));
-        store.close();
-        return Ok(());
+    match verb {
+        MigrateCommand::Status => print_status(&settings, output),
+        MigrateCommand::Up => {
+            let store = open_store(&settings)?;
+            let applied = store
+                .applied_migrations
+                .iter()
+                .map(|applied| json!({"version": applied.version, "name": applied.name}));
+            output.print_value(&json!({"applied": applied.collect::<Vec<_>>()}));
+            store.close();
+            Ok(())
+        }
+        MigrateCommand::FromSqlite { file } => {
+            let DatabaseLocation::Server(_) = settings.database_location() else {
+                return Err(CommandError::Usage("set db.url to the PostgreSQL database to copy into".to_owned()));
+            };
+            let file = file.unwrap_or_else(|| settings.core.data_dir.join(DATABASE_FILE));
+            let found = instance::find_or_create(&settings, CreatePolicy::RequireExisting)?;
+            let rng = instance::instance_rng(&found.manifest);
+            let copied = Store::import_sqlite(&instance::store_options(&settings, rng, found.keyring), &file)?;
+            // Also creates the indexes of advertising records.
+            open_store(&settings)?.close();
+            output.print_value(&json!({"tables": copied.tables, "rows": copied.rows}));
+            Ok(())
+        }
     }
+}
+
+/// After the migrations that it lacks.
+fn open_store(settings: &ServerSettings) -> Result<Store, CommandError> {
+    let mut found = instance::find_or_create(settings, CreatePolicy::RequireExisting)?;
+    let rng = instance::instance_rng(&found.manifest);
+    let store = instance::open_store(StoreOptions {
+        purpose: NodePurpose::Command,
+        migrate: true,
+        ..instance::store_options(settings, rng, found.keyring)
+    })?;
+    instance::check_store_matches(&store, &mut found.manifest)?;
+    found.manifest.write(&settings.core.data_dir)?;
+    Ok(store)
+}
+
+fn print_status(settings: &ServerSettings, output: OutputOptions) -> Result<(), CommandError> {
     let all = instance::block_on(Store::migration_status(settings.database_location()))?;
     let rows: Value = all
         .iter()

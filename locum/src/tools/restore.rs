@@ -16,12 +16,11 @@ use crate::arguments::{GlobalArgs, RestoreArgs};
 use crate::backup::{BackupLocation, BackupManifest, BackupReader, HashedContent, ScratchFolder, read_passphrase};
 use crate::command;
 use crate::command_error::CommandError;
-use crate::config::ServerSettings;
+use crate::config::{DATABASE_FILE, ServerSettings};
 use crate::instance::{self, Instance, InstanceManifest, NoProgress, RestoredKeyFiles};
 use crate::output::{OutputOptions, TerminalProgress};
 
 const SCRATCH_FOLDER: &str = "restoring";
-const DATABASE_FILE: &str = "locum.db";
 
 pub(crate) fn restore_backup(
     common: &GlobalArgs,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use base::Fault;
 use store::DatabaseLocation;
 
-use crate::config::ServerSettings;
+use crate::config::{DATABASE_FILE, ServerSettings};
 use crate::instance::{create_private_folder, search_index_folder};
 
 /// In a world's folder: the files that are about to replace its own.
@@ -15,7 +15,6 @@ pub(super) const STAGED_FOLDER: &str = "staged";
 /// In a world's folder: its own files while others replace them.
 pub(super) const REPLACED_FOLDER: &str = "replaced";
 
-const DATABASE_FILE: &str = "locum.db";
 const MEDIA_FOLDER: &str = "media";
 const SEARCH_FOLDER: &str = "search";
 

@@ -149,6 +149,46 @@ fn database_restored_from_a_dump_has_its_partitions_and_gets_further_ones() {
 }
 
 #[test]
+fn network_moved_from_sqlite_to_postgresql_answers_alike_and_goes_on() {
+    if suite_engine() != DatabaseEngine::Postgres {
+        return;
+    }
+    let mut server = TestServer::start_on_engine(DatabaseEngine::Sqlite, &["--world", "ads"]);
+    let post = publish_picture(&server);
+    let before = tour(&server, &post);
+    let newest_audit_entry = |server: &TestServer| {
+        let audit = server.run_cli(&["audit", "list", "--limit", "1"]).json();
+        audit[0]["seq"].as_i64().unwrap()
+    };
+    let audited = newest_audit_entry(&server);
+    server.stop();
+    let file = server.data_dir().join("locum.db");
+
+    server.use_empty_database();
+    let moved = server.run_cli(&["migrate", "from-sqlite"]).json();
+    assert!(moved["tables"].as_i64() > Some(100) && moved["rows"].as_i64() > Some(5_000), "{moved}");
+    let again = server.run_cli(&["migrate", "from-sqlite", text(&file)]);
+    assert!(again.code == 1 && again.stderr.contains("contains a network already"), "{again:?}");
+    fs::rename(&file, server.sibling_path("locum.db")).unwrap();
+
+    server.restart();
+    let after = tour(&server, &post);
+    for (path, answer) in &before {
+        assert_eq!(&after[path], answer, "{path}");
+    }
+    assert_eq!(server.run_cli(&["fsck"]).json()["sound"], true);
+    let token = server.env_value("USER_TOKEN");
+    let created = TestRequest::post("/2/posts").bearer(token).json(&json!({ "text": "After relocation" }));
+    let written = server.send(created).assert_status(201)["data"]["id"].clone();
+    wait_until("the post is indexed", || {
+        let search = TestRequest::get("/2/posts/search/recent?query=relocation").bearer(token);
+        server.send(search).json()["data"][0]["id"] == written
+    });
+    server.run_cli(&["user", "create", "newcomer"]).assert_success();
+    assert!(newest_audit_entry(&server) > audited);
+}
+
+#[test]
 fn restored_network_answers_like_the_one_that_was_backed_up() {
     if suite_engine() == DatabaseEngine::Postgres {
         return;

@@ -19,6 +19,7 @@ pub use job::TransactionWork;
 pub(crate) use job::{ErasedJobFuture, ErasedWork, WorkResult};
 pub use migrate::{AppliedMigration, MigrationStatus};
 pub(crate) use migrate::{COMPATIBLE_FROM_KEY, CONTRACTION_LOCK, parse_version, schema_version};
+pub use postgres::CopiedRows;
 pub(crate) use query_limits::record_appended_event;
 pub use query_limits::{
     AppendedEvent, QueryLimits, assign_queries_to_user, count_round_trips, limit_queries, record_appended_events,
@@ -128,6 +129,32 @@ impl Database {
                 migrate::apply_missing(&mut postgres::PostgresMigrator::open(&target)?, migrate::all_scripts(), now_ms)
             }
         }
+    }
+
+    /// Whether the database has been used by a network. Changes nothing.
+    pub(crate) fn has_network(location: &DatabaseLocation) -> Result<bool, Fault> {
+        match location {
+            DatabaseLocation::File(path) => Ok(std::fs::metadata(path).is_ok_and(|file| file.len() > 0)),
+            DatabaseLocation::Server(url) => {
+                let target = Arc::new(ConnectionTarget::parse(url)?);
+                postgres::check_sessions(&target)?;
+                postgres::PostgresMigrator::open(&target)?.has_network()
+            }
+        }
+    }
+
+    /// Copies a SQLite database into a PostgreSQL database without a network, which gets the migrations before.
+    pub(crate) fn import_sqlite(
+        from: &Path,
+        location: &DatabaseLocation,
+        data_dir: &Path,
+        now_ms: i64,
+    ) -> Result<CopiedRows, Fault> {
+        let DatabaseLocation::Server(url) = location else {
+            return Err(Fault::new("db.url does not name a PostgreSQL database"));
+        };
+        Self::migrate(location, data_dir, now_ms)?;
+        postgres::import_sqlite(from, &ConnectionTarget::for_data_dir(url, data_dir)?)
     }
 
     /// Changes nothing. With a data directory, a server that is not the known one is refused.

@@ -11,6 +11,7 @@ mod pool;
 mod server_checks;
 mod session;
 mod set_inserts;
+mod sqlite_import;
 #[cfg(test)]
 mod tests;
 mod tls;
@@ -20,6 +21,8 @@ pub(super) use migrator::PostgresMigrator;
 pub(crate) use node_lease::NodeLeaseThread;
 pub(super) use pool::{ConnectionPools, spawn_pools};
 pub(super) use server_checks::check_sessions;
+pub use sqlite_import::CopiedRows;
+pub(super) use sqlite_import::import_sqlite;
 pub(crate) use tls::ConnectionTarget;
 
 use std::error::Error as _;
@@ -287,7 +290,7 @@ impl PostgresConnection {
         if self.control.as_ref().is_some_and(|control| !control.start_commit()) {
             return Err(nobody_waits());
         }
-        let limit = self.time_limit()? + COMMIT_GRACE;
+        let limit = self.time_limit()?.saturating_add(COMMIT_GRACE);
         self.has_sent_commit = true;
         let client = Arc::clone(&self.client.client);
         let sql = commit_sql(node);

@@ -383,6 +383,10 @@ impl SqliteMigrator {
     pub(crate) fn open(path: &Path) -> Result<Self, Fault> {
         open_connection(path, CACHE_KIB).map(Self)
     }
+
+    pub(crate) fn into_connection(self) -> Connection {
+        self.0
+    }
 }
 
 impl migrate::MigrationTarget for SqliteMigrator {

@@ -25,6 +25,8 @@ const SCHEMA_LOCK_PAUSE: Duration = Duration::from_millis(100);
 const SCHEMA_LOCK_SQL: &str = "SELECT CAST(CAST(pg_try_advisory_lock(7268) AS INTEGER) AS BIGINT)";
 const TABLE_SQL: &str =
     "SELECT CAST(COUNT(*) AS BIGINT) FROM pg_tables WHERE tablename = $1 AND schemaname = current_schema()";
+/// Each network has an id.
+pub(super) const NETWORK_SQL: &str = "SELECT CAST(COUNT(*) AS BIGINT) FROM meta WHERE key = 'network_id'";
 const NODES_BEFORE_SQL: &str = "SELECT number FROM node WHERE schema_version < $1 \
     AND until > CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) ORDER BY number";
 /// Left behind by a build that failed or was interrupted.
@@ -36,6 +38,11 @@ pub(crate) struct PostgresMigrator(PostgresConnection);
 impl PostgresMigrator {
     pub(crate) fn open(target: &Arc<ConnectionTarget>) -> Result<Self, Fault> {
         PostgresConnection::connect(target, SessionLimits::MIGRATION).map(Self)
+    }
+
+    /// False for a database that has only got its schema.
+    pub(crate) fn has_network(&mut self) -> Result<bool, Fault> {
+        Ok(self.query_count(TABLE_SQL, &["meta".into()])? > 0 && self.query_count(NETWORK_SQL, &[])? > 0)
     }
 
     fn query<T: FromCells>(&mut self, sql: &str, args: &[SqlValue<'_>]) -> Result<Vec<T>, Fault> {
