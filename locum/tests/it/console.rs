@@ -154,6 +154,25 @@ fn live_page_is_for_the_owner_of_the_app_whose_rule_can_be_deleted() {
     assert_eq!(browser.send(forged).status, 403);
 }
 
+/// The stream of a live page.
+fn open_events(browser: &Browser<'_>, path: &str) -> StreamClient {
+    let pairs = browser.cookies.iter();
+    let cookies: Vec<String> = pairs.map(|(name, value)| format!("{name}={value}")).collect();
+    let header = format!("cookie: {}\r\nsec-fetch-site: same-origin", cookies.join("; "));
+    StreamClient::open_with_header(browser.server, path, &header)
+}
+
+#[test]
+fn stream_of_a_live_page_ends_with_the_session() {
+    let server = shared_server();
+    let (mut browser, path) = streamer(server);
+    let mut stream = open_events(&browser, &format!("{path}/events"));
+    let page = browser.get("/logout");
+    assert_eq!(browser.submit(&page, "/logout", &[]).status, 303);
+    let (is_whole, last) = stream.wait_for_end();
+    assert!(is_whole && last.is_none(), "{last:?}");
+}
+
 #[test]
 fn live_page_receives_matching_posts() {
     let server = shared_server();
@@ -161,11 +180,8 @@ fn live_page_receives_matching_posts() {
     let word = format!("tide{}", unique_number());
     let (mut browser, path) = streamer(server);
     assert_eq!(rule(&mut browser, &path, &word, "add").status, 303);
-    let pairs = browser.cookies.iter();
-    let cookies: Vec<String> = pairs.map(|(name, value)| format!("{name}={value}")).collect();
     let events = format!("{path}/events");
-    let header = format!("cookie: {}\r\nsec-fetch-site: same-origin", cookies.join("; "));
-    let mut stream = StreamClient::open_with_header(server, &events, &header);
+    let mut stream = open_events(&browser, &events);
     author.publish_text("Nothing for this one");
     let id = author.publish_text(&format!("The {word} is high"));
     let message = stream.next_message();

@@ -1,10 +1,16 @@
 //! The live view of an app's stream.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use base::{Error, Refusal, Vocabulary};
 use deliver::streams::{ConnectionRequest, StreamEndpoint, StreamFormat};
+use futures_util::StreamExt as _;
 use pages::{AppTab, LiveStreamPage};
 use serde_json::json;
+use store::Store;
 use store::rules::StreamProduct;
+use tokio::time::sleep;
 use view::{FieldSelection, ObjectKind, RenderOptions};
 use web::endpoint::HandlerFuture;
 use web::reply::HttpReply;
@@ -17,6 +23,7 @@ use crate::site::run_page;
 
 /// Limit per browser.
 const POSTS_PER_SECOND: u32 = 20;
+const SESSION_CHECK_INTERVAL: Duration = Duration::from_secs(5);
 
 /// `GET /developer/apps/{id}/stream/live`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
@@ -69,10 +76,22 @@ pub(crate) fn events(call: RequestContext) -> HandlerFuture {
             selection: wants,
             options: RenderOptions { vocabulary: Vocabulary::Post, both_metric_names: false, newer_models: false },
         };
-        let feed = session.feed();
+        let session_end = wait_for_session_end(Arc::clone(call.store()), own.visit.person.session.digest);
+        let feed = session.feed().take_until(Box::pin(session_end));
         call.state.post_streams.join(&session, format, None).await;
         Ok(call.respond_stream(feed))
     })
+}
+
+/// Returns once the browser's session, given by its SHA-256, was revoked or has expired.
+async fn wait_for_session_end(store: Arc<Store>, digest: [u8; 32]) {
+    loop {
+        sleep(SESSION_CHECK_INTERVAL).await;
+        let found = store.read(move |tx| network::sessions::find_user(tx, &digest)).await;
+        if matches!(found, Err(Error::Refused(_))) {
+            return;
+        }
+    }
 }
 
 fn error_reply(status: u16, detail: &str) -> HttpReply {

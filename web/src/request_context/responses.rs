@@ -2,9 +2,8 @@
 
 use base::Error;
 use bytes::Bytes;
-use deliver::streams::SessionFeed;
 use edge::Body;
-use futures_util::StreamExt as _;
+use futures_util::{Stream, StreamExt as _};
 use serde_json::{Map, Value, json};
 use view::ResponsePayload;
 
@@ -16,7 +15,7 @@ use crate::reply::{HttpReply, JSON_UTF8};
 impl RequestContext {
     /// A response that lasts as long as the client reads it. The app's limit on connections replaces that of the
     /// client's address.
-    pub fn respond_stream(&self, feed: SessionFeed) -> HttpReply {
+    pub fn respond_stream(&self, feed: impl Stream<Item = Bytes> + Send + 'static) -> HttpReply {
         HttpReply::stream(JSON_UTF8, Body::stream(feed.map(Ok)).without_address_limit())
     }
 
