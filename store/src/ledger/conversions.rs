@@ -1,7 +1,8 @@
 //! Attributed conversions: what they were, and hourly sums of them by entity, kind and tag.
 //!
-//! Each has an event of kind [`super::AdEventKind::Conversion`] in the ledger, which counts it and says
-//! where the ad was shown, but not to whom. The sums here are a table of their own, because most entities have few of the kinds of conversions.
+//! Each has an event of kind [`super::AdEventKind::Conversion`] in the ledger, which counts it and says where the ad was
+//! shown, but not to whom. The sums here are a table of their own, because most entities have few of the kinds of
+//! conversions. A sum of sales ends at the highest number: visitors' browsers report them, and must not stop others.
 
 use std::collections::BTreeMap;
 
@@ -156,7 +157,9 @@ fn add_sums(tx: &mut Tx<'_>, sums: &BTreeMap<SumKey, ConversionTotals>) -> Resul
                post_engagement = ad_conversion_hour.post_engagement + excluded.post_engagement, \
                assisted = ad_conversion_hour.assisted + excluded.assisted, \
                order_quantity = ad_conversion_hour.order_quantity + excluded.order_quantity, \
-               sale_amount_micro = ad_conversion_hour.sale_amount_micro + excluded.sale_amount_micro";
+               sale_amount_micro = CASE \
+               WHEN ad_conversion_hour.sale_amount_micro > 9223372036854775807 - excluded.sale_amount_micro \
+               THEN 9223372036854775807 ELSE ad_conversion_hour.sale_amount_micro + excluded.sale_amount_micro END";
     // A fixed order, so that concurrent transactions do not deadlock.
     for ((entity, id, hour, placement, source, kind, tag), totals) in sums {
         let key = [*entity, *id, *hour, *placement, *source, *kind, *tag];
@@ -201,7 +204,9 @@ row! {
         pub kind: ConversionKind,
         pub totals: ConversionTotals as "CAST(SUM(CASE WHEN path = 1 THEN weight ELSE 0 END) AS BIGINT), \
             CAST(SUM(CASE WHEN path = 2 THEN weight ELSE 0 END) AS BIGINT), CAST(0 AS BIGINT), \
-            CAST(SUM(order_quantity) AS BIGINT), CAST(SUM(sale_amount_micro) AS BIGINT)",
+            CAST(SUM(order_quantity) AS BIGINT), CAST(CASE WHEN SUM(sale_amount_micro / 1000000) >= 9000000000000 \
+            THEN 9223372036854775807 ELSE SUM(sale_amount_micro / 1000000) * 1000000 \
+            + SUM(sale_amount_micro % 1000000) END AS BIGINT)",
     }
 }
 

@@ -161,6 +161,34 @@ fn conversion_counts_once_for_the_click_that_it_names() {
 }
 
 #[test]
+fn sales_beyond_all_numbers_stop_no_later_conversion() {
+    let shop = Shop::new();
+    let tag = shop.tag(&[]);
+    let click = shop.show(&json!({ "key": "device-8", "age": 30 }), &["impression", "url_click"]);
+    for order in 0..12 {
+        let mut sale = purchase(&tag, &click);
+        sale["value"] = json!("999999999999");
+        sale["conversion_id"] = json!(format!("order-{order}"));
+        shop.convert(id(&tag), &json!([sale])).assert_status(200);
+    }
+    assert_eq!((shop.purchases("post_engagement"), shop.purchases("sale_amount")), (12, i64::MAX));
+    let (from, to) = around(24, 1);
+    let params = [
+        ("entity", "LINE_ITEM"),
+        ("entity_ids", shop.item.as_str()),
+        ("start_time", &from),
+        ("end_time", &to),
+        ("granularity", "TOTAL"),
+        ("metric_groups", "WEB_CONVERSION"),
+        ("placement", "ALL_ON_TWITTER"),
+        ("segmentation_type", "AGE"),
+    ];
+    let job = shop.ads.beside("POST", "jobs/A", &params).assert_status(200);
+    let by_age = file(&shop.ads, &job).to_string();
+    assert!(by_age.contains(&format!("\"sale_amount\":[{}]", i64::MAX)), "{by_age}");
+}
+
+#[test]
 fn visit_of_a_signed_in_user_counts_for_the_view_and_fills_the_audience() {
     let shop = Shop::new();
     let tag = shop.tag(&[("name", "Visits"), ("type", "SITE_VISIT"), ("retargeting_enabled", "true")]);
