@@ -253,6 +253,19 @@ pub fn delete(tx: &mut Tx<'_>, id: AppId) -> Result<(), Error> {
     crate::rules::remove_app_rules(tx, id)
 }
 
+/// Suspends the apps of a banned owner, or restores them when the ban was lifted.
+pub(crate) fn set_owner_banned(tx: &mut Tx<'_>, owner: UserId, banned: bool) -> Result<(), Error> {
+    let (before, state) =
+        if banned { (AppStatus::Active, AppStatus::Suspended) } else { (AppStatus::Suspended, AppStatus::Active) };
+    for mut app in list(tx, Some(owner))? {
+        if app.state == before {
+            app.state = state;
+            save_app(tx, &app, "app.update")?;
+        }
+    }
+    Ok(())
+}
+
 fn save_app(tx: &mut Tx<'_>, app: &App, kind: &str) -> Result<(), Error> {
     apps::update(tx, app)?;
     Ok(event_log::append(tx, kind, app.owner_id.get(), app.id.get(), "")?)

@@ -285,6 +285,7 @@ pub fn restore(tx: &mut Tx<'_>, id: UserId) -> Result<User, Error> {
     let user = user.ok_or_else(|| Refusal::invalid_value("user", id))?;
     crate::account_deletion::cancel(tx, id)?;
     moderation::lift_suspensions(tx, id)?;
+    crate::apps::set_owner_banned(tx, id, false)?;
     change_state(tx, &AuditActor::operator(), user, AuditAction::USER_RESTORE, UserState::Active)
 }
 

@@ -75,6 +75,7 @@ pub(super) fn apply_to_account(tx: &mut Tx<'_>, actor: &AuditActor, user: &User)
     if limited != user.limited {
         event_log::append(tx, "user.limit", user.id.get(), user.id.get(), "")?;
     }
+    crate::apps::set_owner_banned(tx, user.id, has(ModerationKind::Ban))?;
     match (has(ModerationKind::Suspend) || has(ModerationKind::Ban), user.state) {
         (true, UserState::Active) => crate::users::set_suspended(tx, actor, user.clone(), true),
         (false, UserState::Suspended) => crate::users::set_suspended(tx, actor, user.clone(), false),

@@ -57,6 +57,32 @@ fn removed_post_is_gone_everywhere_and_comes_back_when_the_action_is_lifted() {
 }
 
 #[test]
+fn ban_suspends_the_apps_of_the_account_until_it_is_lifted() {
+    let server = shared_server();
+    let owner = person("maker");
+    let app = server.run_cli(&["app", "create", "Collector", "--owner", &owner.username]).json();
+    let token = TestRequest::post("/oauth2/token").form("grant_type=client_credentials");
+    let token = token.basic(app["api_key"].as_str().unwrap(), app["api_secret"].as_str().unwrap());
+    let token = server.send(token).assert_status(200);
+    let bearer = token["access_token"].as_str().unwrap();
+    let read = || server.send(TestRequest::get(format!("/2/users/{}", owner.id)).bearer(bearer)).status;
+    let rules = TestRequest::post("/2/tweets/search/stream/rules").json(&json!({ "add": [{ "value": "anything" }] }));
+    server.send(rules.bearer(bearer)).assert_status(201);
+    let mut stream = StreamClient::open(server, "/2/tweets/search/stream", bearer);
+    let suspended = moderate(&["suspend", &owner.username, "--for", "1h", "--reason", "Rule 1"]);
+    assert_eq!(read(), 200);
+    moderate(&["lift", suspended["id"].as_str().unwrap()]);
+    let banned = moderate(&["ban", &owner.username, "--reason", "Rule 1"]);
+    assert!([401, 403].contains(&read()), "{}", read());
+    assert!(stream.wait_for_end().0);
+    moderate(&["lift", banned["id"].as_str().unwrap()]);
+    assert_eq!(read(), 200);
+    moderate(&["ban", &owner.username, "--reason", "Rule 1"]);
+    server.run_cli(&["user", "restore", &owner.username]).assert_success();
+    assert_eq!(read(), 200);
+}
+
+#[test]
 fn removed_repost_stays_gone_after_another_one_or_without_its_post() {
     let (author, reader) = (person("author"), person("reader"));
     let path = format!("/2/users/{}/reposts", reader.id);
