@@ -175,8 +175,8 @@ fn check_changed_texts(tx: &mut Tx<'_>, id: UserId, changes: &ProfileChanges) ->
     blocked_terms::check_text(tx, "profile", &changed.join("\n"), "")
 }
 
-/// Changes the actor's own username; the old one is free from the commit on. Refused for names of this site's pages,
-/// names that are taken, and too many changes.
+/// Changes the actor's own username; the old one is free from the commit on. Refused for names of this site's pages
+/// and staff, names that are taken, and too many changes.
 pub fn change_username(tx: &mut Tx<'_>, actor: &AuditActor, username: &str) -> Result<User, Error> {
     let id = actor.require_user()?;
     store::users::lock(tx, id)?;
@@ -184,7 +184,7 @@ pub fn change_username(tx: &mut Tx<'_>, actor: &AuditActor, username: &str) -> R
     if user.username == username {
         return Ok(user);
     }
-    if users::is_reserved_username(username) {
+    if !users::is_free_for_members(username) {
         return Err(username_taken(username).into());
     }
     validate_username(tx, id, username)?;

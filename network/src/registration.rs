@@ -106,7 +106,7 @@ pub(crate) async fn prepare_account(
     sign_in: &SignInService,
     applicant: &RegistrationApplicant,
 ) -> Result<(String, String), Error> {
-    if crate::users::is_reserved_username(&applicant.username) {
+    if !crate::users::is_free_for_members(&applicant.username) {
         let message = format!("The username [{}] is taken", applicant.username);
         return Err(Refusal::invalid_parameter("username", &applicant.username, message).into());
     }

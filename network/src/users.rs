@@ -99,6 +99,33 @@ pub fn is_reserved_username(username: &str) -> bool {
     RESERVED_USERNAMES.iter().any(|reserved| reserved.eq_ignore_ascii_case(username))
 }
 
+/// By which people would take an account for the site's staff; the mailboxes are those of RFC 2142.
+const STAFF_USERNAMES: &[&str] = &[
+    "abuse",
+    "administrator",
+    "api",
+    "help",
+    "hostmaster",
+    "moderation",
+    "moderator",
+    "moderators",
+    "official",
+    "postmaster",
+    "root",
+    "security",
+    "staff",
+    "support",
+    "sysadmin",
+    "system",
+    "webmaster",
+    "www",
+];
+
+/// Whether members may choose it themselves; operators may give every account any name.
+pub(crate) fn is_free_for_members(username: &str) -> bool {
+    !is_reserved_username(username) && !STAFF_USERNAMES.iter().any(|name| name.eq_ignore_ascii_case(username))
+}
+
 pub(crate) const VERIFIED_TYPES: &[&str] = &["none", "blue", "business", "government"];
 pub(crate) const SUBSCRIPTION_TYPES: &[&str] = &["None", "Basic", "Premium", "PremiumPlus"];
 

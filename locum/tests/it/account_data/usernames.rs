@@ -52,6 +52,7 @@ fn username_that_is_taken_reserved_or_invalid_is_refused() {
     for (name, why) in [
         (other.username.to_uppercase().as_str(), "This username is taken"),
         ("Settings", "This username is taken"),
+        ("Support", "This username is taken"),
         ("no spaces", "Use 1 to 15 letters"),
         ("sixteen_letters_", "Use 1 to 15 letters"),
         ("", "Use 1 to 15 letters"),
