@@ -11,8 +11,8 @@ use crate::users::{self, User, UserState};
 const FIELD_COUNT: usize = 3;
 /// Rows per statement.
 const BATCH_SIZE: usize = 8;
-/// Progress of indexing users from before the index existed.
-const BACKFILL_KEY: &str = "user_words";
+/// Progress of indexing users from before the index existed, or before it had words of all scripts.
+const BACKFILL_KEY: &str = "user_words_of_all_scripts";
 
 /// Handle, name and biography.
 pub fn searched_texts(user: &User) -> [&str; FIELD_COUNT] {

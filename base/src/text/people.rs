@@ -1,27 +1,36 @@
-//! Search terms of names. A term consists of `a`–`z`, `0`–`9` and `_`, the characters that a user
-//! search accepts; accents are removed, other characters separate terms.
+//! Search terms of names. A term consists of `a`–`z`, `0`–`9` and `_`, the characters that the API's user search accepts,
+//! or of other letters and digits, which the page of searches accepts too; accents are removed, and other characters
+//! separate terms.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
 use crate::sorted_distinct;
 
-/// Characters of a term that its code covers.
+/// Characters of an ASCII term that its code covers.
 const CODED_CHARS: usize = 12;
+/// Characters of another term that its code covers, 21 bits each.
+const CODED_WIDE_CHARS: usize = 3;
+const CHAR_BITS: u32 = 21;
 /// Twelve digits of this base fit into 63 bits; the digit 0 is the end of a term.
 const BASE: i64 = 38;
 
 /// The terms of a text in text order, in lower case; what underscores join stays one term.
 pub fn split_terms(text: &str) -> Vec<String> {
-    let mut terms = Vec::new();
+    let mut terms: Vec<String> = Vec::new();
     let mut term = String::new();
-    for letter in text.nfkd() {
-        match letter.to_ascii_lowercase() {
-            letter @ ('a'..='z' | '0'..='9' | '_') => term.push(letter),
-            // `O'Brien` is one term, and an accent belongs to its letter.
-            '\'' | '\u{2019}' => {}
-            mark if is_combining_mark(mark) => {}
-            _ => terms.extend((!term.is_empty()).then(|| std::mem::take(&mut term))),
+    for letter in text.nfkd().flat_map(char::to_lowercase) {
+        // `O'Brien` is one term, and an accent belongs to its letter.
+        if matches!(letter, '\'' | '\u{2019}') || is_combining_mark(letter) {
+            continue;
+        }
+        let is_part = letter.is_alphanumeric() || letter == '_';
+        let fits = term.chars().next_back().is_none_or(|last| last.is_ascii() == letter.is_ascii());
+        if !is_part || !fits {
+            terms.extend((!term.is_empty()).then(|| std::mem::take(&mut term)));
+        }
+        if is_part {
+            term.push(letter);
         }
     }
     terms.extend((!term.is_empty()).then_some(term));
@@ -42,14 +51,25 @@ pub fn index_terms(text: &str) -> Vec<String> {
     sorted_distinct(words)
 }
 
-/// A number for the first twelve characters of a term; terms with a common prefix are adjacent.
+/// A number for the first characters of a term; terms with a common prefix are adjacent. Negative for terms that are not
+/// ASCII.
 pub fn term_code(word: &str) -> i64 {
-    encode_prefix(word, 0)
+    if word.is_ascii() { encode_prefix(word, 0) } else { encode_wide_prefix(word, 0) }
 }
 
 /// The lowest and the highest code of terms with a prefix.
 pub fn term_code_range(prefix: &str) -> (i64, i64) {
-    (encode_prefix(prefix, 0), encode_prefix(prefix, BASE - 1))
+    let highest = if prefix.is_ascii() {
+        encode_prefix(prefix, BASE - 1)
+    } else {
+        encode_wide_prefix(prefix, (1 << CHAR_BITS) - 1)
+    };
+    (term_code(prefix), highest)
+}
+
+fn encode_wide_prefix(word: &str, rest: i64) -> i64 {
+    let digits = word.chars().map(|letter| i64::from(u32::from(letter))).chain(std::iter::repeat(rest));
+    i64::MIN + digits.take(CODED_WIDE_CHARS).fold(0, |code, digit| (code << CHAR_BITS) | digit)
 }
 
 fn encode_prefix(word: &str, rest: i64) -> i64 {
@@ -73,8 +93,9 @@ mod tests {
 
     #[test]
     fn words_are_small_bare_and_parted_at_what_cannot_be_asked_for() {
-        assert_eq!(split_terms("José O'Brien, née Ødegård"), ["jose", "obrien", "nee", "degard"]);
-        assert_eq!(split_terms("日本 ada_Lovelace ＡＢＣ"), ["ada_lovelace", "abc"]);
+        assert_eq!(split_terms("José O'Brien, née Ødegård"), ["jose", "obrien", "nee", "ø", "degard"]);
+        assert_eq!(split_terms("日本 ada_Lovelace ＡＢＣ 李ada"), ["日本", "ada_lovelace", "abc", "李", "ada"]);
+        assert_eq!(split_terms("Иван Петров, محمد"), ["иван", "петров", "محمد"]);
         assert_eq!(index_terms("ada_Lovelace Ada"), ["ada", "ada_lovelace", "lovelace"]);
         assert!(split_terms(" ' … ").is_empty());
     }
@@ -85,6 +106,13 @@ mod tests {
         for inside in ["ad", "ad_", "ad0", "ada", "adzzzzzzzzzzzz"] {
             assert!((low..=high).contains(&term_code(inside)), "{inside}");
         }
+        let (low, high) = term_code_range("ив");
+        for (term, is_inside) in
+            [("ив", true), ("иван", true), ("ивя", true), ("и", false), ("ига", false), ("iv", false)]
+        {
+            assert_eq!((low..=high).contains(&term_code(term)), is_inside, "{term}");
+        }
+        let (low, high) = term_code_range("ad");
         for outside in ["a", "ac", "aczzzzzzzzzz", "ae", "b", "z"] {
             assert!(!(low..=high).contains(&term_code(outside)), "{outside}");
         }

@@ -240,7 +240,7 @@ fn users_of_an_older_database_are_indexed_at_startup() {
     let mut server = TestServer::start(&["--world", "empty"]);
     let handle = server.new_user("elder").username;
     server.stop();
-    server.run_sql("DELETE FROM user_word; DELETE FROM meta WHERE key = 'user_words'");
+    server.run_sql("DELETE FROM user_word; DELETE FROM meta WHERE key = 'user_words_of_all_scripts'");
     server.restart();
     let reader = server.new_user("reader");
     assert_eq!(found(&reader, "elder", 10), [handle]);

@@ -102,6 +102,12 @@ fn search_finds_posts_and_people_and_explains_mistakes() {
     assert!(found.contains("A walrus at the quay") && !found.contains("A walrus for sale"));
     let people = format!("/search?q={}&tab=people", author.username);
     assert!(browser.get(people).assert_page(200).contains(&format!("href=\"/{}\"", author.username)));
+    for (name, query) in [("Иван Петров", "иван+ПЕТ"), ("山田太郎", "山田"), ("محمد علي", "محمد")]
+    {
+        server.run_cli(&["user", "edit", &author.username, "--name", name]).assert_success();
+        let people = browser.get(format!("/search?q={}&tab=people", query.replace('+', "%20"))).assert_page(200);
+        assert!(people.contains(&format!("href=\"/{}\"", author.username)), "{name}");
+    }
     assert!(browser.get("/search?q=zebrafinch").assert_page(200).contains("Nothing was found"));
     assert!(browser.get("/search?q=%28walrus").assert_page(400).contains("aria-invalid"));
     browser.get("/search").assert_page(200);
