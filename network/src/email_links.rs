@@ -31,6 +31,8 @@ const CONFIRM: &str = "confirm";
 const RESET: &str = "reset";
 const INVITE: &str = "invite";
 
+/// Attempts to register from one client address, or with one invitation.
+const REGISTRATIONS: AttemptRateLimit = AttemptRateLimit { burst: 20, refill_interval_ms: 60_000 };
 /// Emails caused by one client address.
 const EMAILS_PER_ADDRESS: AttemptRateLimit = AttemptRateLimit { burst: 5, refill_interval_ms: 60_000 };
 /// Emails sent to one account.
@@ -451,8 +453,18 @@ pub(crate) fn accept_invitation(tx: &mut Tx<'_>, secret: &Secret) -> Result<(), 
     Ok(())
 }
 
-/// Returns false if the client address is rate limited.
-pub(crate) fn count_registration_attempt(tx: &mut Tx<'_>, address: &str) -> Result<bool, Fault> {
-    let decision = charge_action(tx, "join.address", &address_bucket(address), EMAILS_PER_ADDRESS)?;
+/// Returns false if registrations from the client address are rate limited. A valid invitation has a limit of its own:
+/// many people of one organisation may come from one address.
+pub(crate) fn count_registration_attempt(
+    tx: &mut Tx<'_>,
+    address: &str,
+    invite: Option<&Secret>,
+) -> Result<bool, Fault> {
+    let decision = match invite {
+        Some(secret) if store::emails::find_link(tx, &secret.digest(), INVITE)?.is_some() => {
+            charge_action(tx, "join.invitation", secret.expose_secret(), REGISTRATIONS)?
+        }
+        _ => charge_action(tx, "join.address", &address_bucket(address), REGISTRATIONS)?,
+    };
     Ok(decision == AttemptDecision::Allowed)
 }

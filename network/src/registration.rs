@@ -113,8 +113,9 @@ pub(crate) async fn prepare_account(
     let email = applicant.email.trim().to_owned();
     validate_email(&email)?;
     validate_password(&applicant.password, &applicant.username, &email)?;
-    let address = applicant.client_info.address.clone();
-    let check_rate_limit = move |tx: &mut Tx<'_>| Ok(email_links::count_registration_attempt(tx, &address)?);
+    let (address, invite) = (applicant.client_info.address.clone(), applicant.invite.clone());
+    let check_rate_limit =
+        move |tx: &mut Tx<'_>| Ok(email_links::count_registration_attempt(tx, &address, invite.as_ref())?);
     if !sign_in.store.write(check_rate_limit).await? {
         return Err(Refusal::RateLimited.into());
     }

@@ -56,6 +56,24 @@ fn registration_by_invitation_says_that_one_is_needed() {
 }
 
 #[test]
+fn invited_people_of_one_address_join_after_its_limit() {
+    let server = TestServer::start_network(&["--set", "auth.registration=open"]);
+    let mut browser = Browser::new(&server);
+    let mut join_by = |path: &str, name: &str| {
+        let page = browser.get(path);
+        let email = format!("{name}@example.org");
+        let fields = [("username", name), ("email", &email), ("password", "tr4ms stop here"), ("next", "/")];
+        browser.submit(&page, path, &fields).status
+    };
+    let open: Vec<u16> = (0..22).map(|number| join_by("/join", &format!("walker{number}"))).collect();
+    assert_eq!(open.iter().filter(|status| **status == 303).count(), 20, "{open:?}");
+    assert_eq!(open[21], 429);
+    let link = server.run_cli(&["invite"]).json()["link"].as_str().unwrap().to_owned();
+    let path = link.split_once("/join").map(|(_, query)| format!("/join{query}")).unwrap();
+    assert_eq!(join_by(&path, "invited"), 303);
+}
+
+#[test]
 fn blocked_email_domain_cannot_register_and_a_held_one_waits() {
     let server = TestServer::start_network(&["--set", "auth.registration=open"]);
     for args in [&["bad.example"][..], &["odd.example", "--hold"]] {
