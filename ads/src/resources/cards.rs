@@ -188,6 +188,11 @@ fn computed_fields(
     Ok(cards.iter().map(fields).collect())
 }
 
+/// Of a link of a card.
+pub(crate) fn short_url(ctx: &AccountContext<'_, '_>, link: i64) -> String {
+    format!("{}/c/{link}", ctx.site.url)
+}
+
 /// Renders a component or slide with media metadata and short links.
 fn render_component(
     ctx: &AccountContext<'_, '_>,
@@ -205,8 +210,7 @@ fn render_component(
     if let Some(link) = link
         && let Some(to) = part.get_mut("destination").and_then(Value::as_object_mut)
     {
-        let short = format!("{}/c/{link}", ctx.site.url);
-        to.insert("tco_url".to_owned(), short.into());
+        to.insert("tco_url".to_owned(), short_url(ctx, *link).into());
     }
     let media = media_keys(&part).into_iter().filter_map(|key| known.get(key));
     let media: Map<String, Value> =

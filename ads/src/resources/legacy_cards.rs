@@ -2,6 +2,8 @@
 //!
 //! The kinds differ by their fields only. The rules look at the fields that a kind has.
 
+use std::collections::HashMap;
+
 use ads_engine::engine::{self, ensure_valid_params};
 use ads_engine::{
     AccountContext, AdsRecord, CustomOperation, FeatureGate, FieldSpec, Kind, ListFilter, MediaKeyText,
@@ -18,6 +20,7 @@ use crate::gazetteer::gazetteer;
 use crate::resources::account_apps;
 use crate::resources::all_cards::SHORT_CARD_SEQUENCE;
 use crate::resources::card_media::{self, AspectRatio, MediaByKey};
+use crate::resources::cards::short_url;
 
 pub static WEBSITE_CARD: Resource = Resource {
     name: "website_card",
@@ -379,7 +382,10 @@ fn computed_fields(
     cards: &[AdsRecord],
 ) -> Result<Vec<Vec<(&'static str, Value)>>, Error> {
     let known = card_media::find_by_keys(ctx, cards.iter().flat_map(card_media::card_media_keys))?;
-    Ok(cards.iter().map(|card| card_fields(ctx, card, &known)).collect())
+    let uris: Vec<i64> = cards.iter().filter_map(|card| card.int("uri")).collect();
+    let links: HashMap<i64, i64> =
+        card_links::list_by_cards(ctx.tx, &uris)?.into_iter().map(|link| (link.card_id, link.id)).collect();
+    Ok(cards.iter().map(|card| card_fields(ctx, card, &known, &links)).collect())
 }
 
 /// Sizes and durations are texts (contract ads §4.7).
@@ -387,6 +393,7 @@ fn card_fields(
     ctx: &AccountContext<'_, '_>,
     card: &AdsRecord,
     media_by_key: &MediaByKey,
+    links_by_uri: &HashMap<i64, i64>,
 ) -> Vec<(&'static str, Value)> {
     let uri = card.int("uri").unwrap_or(0);
     let mut all = vec![("card_uri", Value::from(format!("card://{uri}")))];
@@ -394,6 +401,9 @@ fn card_fields(
         let url = card.text("website_url");
         all.push(("website_display_url", display_url(url).into()));
         all.push(("website_dest_url", url.into()));
+        if let Some(link) = links_by_uri.get(&uri) {
+            all.push(("website_shortened_url", short_url(ctx, *link).into()));
+        }
     }
     let media = |name: &str| {
         card_media::media_fields(card).find(|(field, _)| *field == name).and_then(|(_, key)| media_by_key.get(key))

@@ -25,9 +25,9 @@ pub(super) async fn execute(instance: &Instance, invite: InviteArgs) -> Result<V
     let policy = move |tx: &mut store::Tx<'_>| Ok::<_, Error>(registration_policy(tx, configured.into())?);
     if instance.store.read(policy).await? == RegistrationPolicy::Closed {
         let detail = if configured == RegistrationName::Closed {
-            "Registration is closed: auth.registration is [closed]."
+            "Registration is closed: auth.registration is [closed]. `locum site set registrations invite` opens it to invited people."
         } else {
-            "Registration is closed: the site's setting registrations is [closed]."
+            "Registration is closed: the site's setting registrations is [closed]. `locum site set registrations invite` opens it to invited people."
         };
         return Err(Refusal::forbidden(detail).into());
     }

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::card_links::BROWSER;
 use super::{Advertiser, is};
-use crate::harness::{shared_server, unique_number};
+use crate::harness::{TestRequest, shared_server, unique_number};
 
 fn ids(page: &Value) -> Vec<&str> {
     let data = page["data"].as_array().unwrap().iter();
@@ -31,6 +32,10 @@ fn website_card_is_listed_with_others_on_request_and_shown_with_its_post() {
     let card = &created["data"];
     assert_eq!(card["card_type"], "WEBSITE");
     assert_eq!(card["website_display_url"], "bikes.example");
+    let short = card["website_shortened_url"].as_str().unwrap();
+    let path = short.strip_prefix(&shared_server().url).unwrap();
+    let led = shared_server().send(TestRequest::get(path).header("user-agent", BROWSER));
+    assert_eq!(led.header("location"), card["website_url"].as_str().unwrap(), "{led:?}");
     assert_eq!((&card["image_display_width"], &card["image_display_height"]), (&json!("800"), &json!("418")));
     let (id, uri) = (card["id"].as_str().unwrap(), card["card_uri"].as_str().unwrap());
     assert_eq!(ids(&ads.get("/cards", &[])), Vec::<&str>::new());
