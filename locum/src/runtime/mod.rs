@@ -23,12 +23,13 @@ pub(crate) use sockets::{ListeningAddresses, shorten_socket_path};
 
 use std::sync::Arc;
 
+use base::Fault;
 use store::NodePurpose;
 
 use crate::arguments::{GlobalArgs, ListenArgs, ServeArgs};
 use crate::command_error::CommandError;
 use crate::config::{RunMode, ServerSettings};
-use crate::instance::{self, CreatePolicy, NoProgress};
+use crate::instance::{self, CreatePolicy, InstanceManifest, NoProgress};
 
 pub(crate) fn serve(common: &GlobalArgs, args: &ServeArgs) -> Result<(), CommandError> {
     if let Some(world) = &common.world {
@@ -36,6 +37,9 @@ pub(crate) fn serve(common: &GlobalArgs, args: &ServeArgs) -> Result<(), Command
     }
     let settings = prepare_settings(common, RunMode::Serve, &args.listen, args.config_flags())?;
     instance::refuse_media_without_database(&settings, args.init)?;
+    if !args.init {
+        refuse_backups_without_database(&settings)?;
+    }
     let creating = if args.init { CreatePolicy::Initialize } else { CreatePolicy::CreateMissing };
     let purpose = NodePurpose::Server(settings.roles());
     let instance = instance::open(settings, creating, purpose, Arc::new(NoProgress))?;
@@ -48,6 +52,23 @@ pub(crate) fn serve(common: &GlobalArgs, args: &ServeArgs) -> Result<(), Command
         }
         Ok(())
     })
+}
+
+/// Refuses to start an empty network where there are backups of one.
+fn refuse_backups_without_database(settings: &ServerSettings) -> Result<(), CommandError> {
+    let is_known = InstanceManifest::read(&settings.core.data_dir)?.is_some();
+    let Some(schedule) = BackupSchedule::from_settings(settings)?.filter(|_| !is_known) else {
+        return Ok(());
+    };
+    let newest = instance::block_on(async { Ok::<_, Fault>(schedule.newest_backup_time().await) })??;
+    if newest.is_none() || instance::has_database(settings)? {
+        return Ok(());
+    }
+    let location = &schedule.location;
+    Err(CommandError::Failed(format!(
+        "there is no database, but {location} contains backups of a network: restore it with `locum restore {location}`, or \
+         start an empty network with `locum serve --init` and another backup.to"
+    )))
 }
 
 pub(crate) fn prepare_settings(

@@ -51,6 +51,25 @@ fn empty_database_is_not_served_with_existing_media_files() {
 }
 
 #[test]
+fn lost_data_directory_is_not_replaced_by_an_empty_network_where_there_are_backups() {
+    if suite_engine() == DatabaseEngine::Postgres {
+        return;
+    }
+    let mut server = TestServer::start_network(&[]);
+    let backups = server.sibling_path("backups");
+    server.run_cli(&["backup", &format!("{}/", backups.display())]).assert_success();
+    server.stop();
+    fs::remove_dir_all(server.data_dir()).unwrap();
+    server.add_network_argument("--set");
+    server.add_network_argument(&format!("backup.to={}", backups.display()));
+    let refusal = refused_start(&mut server);
+    assert!(refusal.contains("contains backups of a network") && refusal.contains("locum restore"), "{refusal}");
+    assert!(!server.data_dir().join("world.json").exists());
+    server.add_argument("--init");
+    server.restart();
+}
+
+#[test]
 fn media_folder_and_database_of_another_network_are_refused() {
     let (mut one, mut other) = (TestServer::start_network(&[]), TestServer::start_network(&[]));
     one.stop();
