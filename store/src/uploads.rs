@@ -142,10 +142,12 @@ pub fn request_variants(tx: &mut Tx<'_>, id: MediaId) -> Result<(), Fault> {
     insert_new_later!(tx, "variant_task", upload_id = id, leased_until = Time::from_ms(0))
 }
 
-/// Claims a published upload whose variants are to be made and that no worker has claimed.
+/// Claims a published upload whose variants are to be made and that no worker has claimed: first those of owners with the
+/// fewest, so that nobody waits for all videos of another.
 pub fn claim_next_for_variants(tx: &mut Tx<'_>, leased_until: Time) -> Result<Option<MediaUpload>, Fault> {
-    let sql = "SELECT upload_id, leased_until FROM variant_task WHERE leased_until <= $1 \
-               ORDER BY leased_until, upload_id LIMIT 1";
+    let sql = "SELECT upload_id, claimed_until FROM (SELECT upload_id, variant_task.leased_until AS claimed_until, \
+               COUNT(*) OVER (PARTITION BY owner_id) AS waiting FROM variant_task JOIN upload ON id = upload_id) AS task \
+               WHERE claimed_until <= $1 ORDER BY waiting, claimed_until, upload_id LIMIT 1";
     let now = tx.now();
     let Some((id, before)) = tx.query_row::<(MediaId, Time)>(sql, &[now.into()])? else {
         return Ok(None);

@@ -55,7 +55,7 @@ pub static LINE_ITEM: Resource = Resource {
             .immutable(),
         FieldSpec::money(BID_AMOUNT)
             .label("Bid amount")
-            .help("Per result, for a maximum bid or target cost. For example 0.15."),
+            .help("Per result. Needed unless the bid is automatic. For example 0.15."),
         FieldSpec::money("target_cpa_local_micro").set_by_server(),
         campaigns::DAILY_BUDGET_FIELD,
         campaigns::TOTAL_BUDGET_FIELD,

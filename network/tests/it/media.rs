@@ -57,6 +57,25 @@ fn metadata_is_deleted_with_the_media_or_an_upload_that_came_to_none() {
 }
 
 #[test]
+fn videos_of_somebody_with_fewer_of_them_are_converted_first() {
+    on_each_engine(async |world| {
+        let (ada, bob) = (world.user("ada").await, world.user("bob").await);
+        let claim = move |tx: &mut Tx<'_>| {
+            for (id, owner) in [(1, ada), (2, ada), (3, ada), (4, bob), (5, bob)] {
+                uploads::insert(tx, &upload(Id::new(id), owner))?;
+                uploads::request_variants(tx, Id::new(id))?;
+            }
+            let mut claimed = Vec::new();
+            while let Some(next) = uploads::claim_next_for_variants(tx, START.plus_ms(60_000))? {
+                claimed.push(next.id.get());
+            }
+            Ok(claimed)
+        };
+        assert_eq!(world.write(claim).await, [4, 5, 1, 2, 3]);
+    });
+}
+
+#[test]
 fn caption_of_a_post_is_kept_with_media_of_its_author_only() {
     on_each_engine(async |world| {
         let (ada, bob, shared) = (world.user("ada").await, world.user("bob").await, Id::new(9));
