@@ -73,7 +73,8 @@ fn build_entry(site: &str, post: PostCard) -> FeedEntry {
     };
     let url = absolute(post.path());
     let text = post.text.into_iter().map(|part| (part.text, absolute(part.url.unwrap_or_default())));
-    let pictures = post.media.into_iter().map(|media| (absolute(media.picture), media.description));
+    let media = if post.is_sensitive { Vec::new() } else { post.media };
+    let pictures = media.into_iter().map(|media| (absolute(media.picture), media.description));
     let body = FeedEntryBody { text: text.collect(), pictures: pictures.collect() };
     FeedEntry { url, title, at: post.created_at, body }
 }

@@ -144,7 +144,8 @@ impl LoadedThread {
 }
 
 fn post_preview(site: &str, path: &str, post: &PostCard) -> LinkPreview {
-    let picture = post.media.first().map(|media| media.picture.clone()).unwrap_or_default();
+    let shown = post.media.first().filter(|_| !post.is_sensitive);
+    let picture = shown.map(|media| media.picture.clone()).unwrap_or_default();
     LinkPreview {
         kind: "article",
         title: format!("{} (@{})", post.name, post.username),

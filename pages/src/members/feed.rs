@@ -102,6 +102,11 @@ impl PostCard {
         initial_letter(&self.name)
     }
 
+    /// Whether the viewer sees a warning in place of the media.
+    pub fn is_covered(&self) -> bool {
+        self.is_sensitive && !self.is_own
+    }
+
     /// The beginning of the text in one line, of at most `length` characters and an ellipsis.
     pub fn excerpt(&self, length: usize) -> String {
         crate::page::excerpt(&self.plain_text(), length)

@@ -1,7 +1,10 @@
 //! Pages hide exactly what the API hides.
 
+use serde_json::json;
+
 use super::{press, signed_in};
 use crate::harness::{TestRequest, shared_server};
+use crate::media::{at_once, samples};
 use crate::pages::browser::Browser;
 
 #[test]
@@ -23,6 +26,30 @@ fn blocked_viewer_sees_neither_posts_nor_followers() {
     let liked = browser.submit(&home, "/compose", &[("text", "Hello"), ("in_reply_to", &post)]);
     assert!(liked.status >= 400, "{}", liked.status);
     assert!(Browser::new(server).get(&thread).assert_page(200).contains("Not for everyone"));
+}
+
+#[test]
+fn media_of_a_sensitive_post_are_covered_for_others() {
+    const COVER: &str = "<summary>Sensitive content. Show it</summary>";
+    let server = shared_server();
+    let ((author, mut own), (_, mut other)) = (signed_in(server, "graphic"), signed_in(server, "careful"));
+    let media = at_once(&author, "tweet_image", &samples::png(8, 8)).assert_status(200)["data"]["id"].clone();
+    let created = author.create_post(&json!({ "text": "Look", "media": { "media_ids": [media] } })).assert_status(201);
+    let post = created["data"]["id"].as_str().unwrap();
+    let (profile, thread) = (format!("/{}", author.username), format!("/{}/status/{post}", author.username));
+    assert!(!other.get(&thread).assert_page(200).contains(COVER));
+    server.run_cli(&["mod", "label", post]).assert_success();
+    for path in [&profile, &thread] {
+        for page in [other.get(path), Browser::new(server).get(path)] {
+            let page = page.assert_page(200);
+            let (before, covered) = page.split_once(COVER).unwrap_or_else(|| panic!("{path}: {page}"));
+            assert!(covered.contains("<img src=\"/media/") && !before.contains("/media/"), "{path}: {page}");
+        }
+        let page = own.get(path).assert_page(200);
+        assert!(page.contains("Marked as sensitive") && !page.contains(COVER), "{path}: {page}");
+    }
+    let feed = server.send(TestRequest::get(format!("{profile}/feed.xml"))).text();
+    assert!(feed.contains("Look") && !feed.contains("img src"), "{feed}");
 }
 
 #[test]

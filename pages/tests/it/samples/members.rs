@@ -86,6 +86,7 @@ pub(super) fn varied_posts() -> Vec<PostCard> {
             ..sample_post(3)
         },
         PostCard { poll: Some(sample_poll("Yes", false)), is_own: false, ..sample_post(4) },
+        PostCard { media: vec![sample_media(None, "A wound")], is_sensitive: true, is_own: false, ..sample_post(8) },
         PostCard { quoted: Some(quoted_post("bob")), reposted_by: Some("bob".to_owned()), ..sample_post(5) },
         PostCard {
             reply_to: Some(("bob".to_owned(), "/bob/status/12".to_owned())),
