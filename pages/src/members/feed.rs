@@ -26,6 +26,12 @@ pub struct PollCard {
     pub is_open: bool,
 }
 
+impl PollCard {
+    fn has_ended(&self, now: &ZonedTime) -> bool {
+        self.ends_at <= now.at
+    }
+}
+
 pub struct PollChoice {
     /// From 1.
     pub number: i64,

@@ -3,11 +3,25 @@
 use serde_json::json;
 
 use super::{press, signed_in};
-use crate::harness::shared_server;
+use crate::harness::{TestServer, shared_server};
 use crate::pages::browser::Browser;
 
 /// Bytes of HTML of a page with twenty posts.
 const MAX_PAGE_BYTES: usize = 40_000;
+
+#[test]
+fn polls_say_when_they_end() {
+    let server = TestServer::start(&[]);
+    let (author, mut browser) = signed_in(&server, "pollster");
+    server.run_cli(&["clock", "freeze"]).assert_success();
+    let poll = json!({ "text": "Which?", "poll": { "options": ["Tea", "Milk"], "duration_minutes": 60 } });
+    author.create_post(&poll).assert_status(201);
+    let page = browser.get("/home").assert_page(200);
+    assert!(page.contains("Ends <time datetime=") && page.contains("0% · 0 votes"), "{page}");
+    server.run_cli(&["clock", "advance", "2h"]).assert_success();
+    let page = browser.get("/home").assert_page(200);
+    assert!(page.contains("Final results") && !page.contains("Ends <time"), "{page}");
+}
 
 #[test]
 fn visitor_who_is_not_signed_in_is_asked_to_before_the_home_timeline() {

@@ -222,7 +222,7 @@ fn post_may_have_a_poll_in_which_members_vote_once() {
     let (_, mut voter) = signed_in(server, "voter");
     let path = format!("/{}/status/{id}", author.username);
     assert_eq!(super::press(&mut voter, &path, &format!("vote {id} 1")), 303);
-    assert!(voter.get(&path).assert_page(200).contains("100 % · 1 vote · your vote"));
+    assert!(voter.get(&path).assert_page(200).contains("100% · 1 vote · your vote"));
     assert_eq!(super::press(&mut voter, &path, &format!("vote {id} 2")), 403);
 }
 

@@ -28,7 +28,7 @@ fn permalink_shows_the_post_with_what_belongs_to_it() {
     let page = browser.get(format!("/{}/status/{quote}", reader.username)).assert_page(200);
     assert!(page.contains("Quoting") && page.contains("example.com/menu"), "{page}");
     let page = browser.get(format!("/{}/status/{poll}", author.username)).assert_page(200);
-    assert!(page.contains("Tea") && page.contains("0 % · 0 votes"), "{page}");
+    assert!(page.contains("Tea") && page.contains("0% · 0 votes"), "{page}");
     for elsewhere in [format!("/somebody/status/{post}"), format!("/i/web/status/{post}"), format!("/i/status/{post}")]
     {
         let reply = browser.get(&elsewhere);
