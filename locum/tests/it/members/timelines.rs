@@ -101,6 +101,8 @@ fn thread_shows_what_a_post_replies_to_and_its_replies() {
         assert!(browser.get(&path).assert_page(200).contains(&format!("value=\"{mark} {root}\"")), "{act}");
     }
     assert!(browser.get("/bookmarks").assert_page(200).contains("Where is the harbour?"));
+    let confirmation = format!("value=\"delete {root}\">Delete</button></details>");
+    assert!(browser.get(&path).assert_page(200).contains(&confirmation));
     assert_eq!(press(&mut browser, &path, &format!("delete {root}")), 303);
     browser.get(&path).assert_page(404);
 }
