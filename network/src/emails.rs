@@ -43,16 +43,17 @@ pub trait Mailer: Send + Sync + 'static {
 }
 
 /// The platform's name and URL on pages and in emails. The URL is from the configuration: the `Host` header of a request
-/// cannot be trusted. Clones share the name.
+/// cannot be trusted. Clones share what the owners have set.
 #[derive(Clone, Debug)]
 pub struct EmailSite {
     configured_name: Arc<str>,
     name: Arc<RwLock<Arc<str>>>,
+    written_pages: Arc<RwLock<Vec<&'static str>>>,
     base_url: String,
 }
 
-/// How old the name of the site may be on another node than the one where it was changed.
-const NAME_MAX_AGE: Duration = Duration::from_secs(5);
+/// How old the settings may be on another node than the one where they were changed.
+const SETTINGS_MAX_AGE: Duration = Duration::from_secs(5);
 
 pub const CONFIRM_PATH: &str = "/account/confirm";
 pub const RESET_PATH: &str = "/account/reset";
@@ -75,6 +76,7 @@ impl EmailSite {
         Ok(Self {
             name: Arc::new(RwLock::new(Arc::clone(&name))),
             configured_name: name,
+            written_pages: Arc::default(),
             base_url: base_url.trim_end_matches('/').to_owned(),
         })
     }
@@ -84,22 +86,28 @@ impl EmailSite {
         Arc::clone(&self.name.read())
     }
 
-    /// Reads the name that the owners have set.
-    pub fn load_name(&self, tx: &mut Tx<'_>) -> Result<(), Fault> {
+    /// Names of the texts that the owners have written, as they were last loaded.
+    pub fn written_pages(&self) -> Vec<&'static str> {
+        self.written_pages.read().clone()
+    }
+
+    /// Reads what the owners have set.
+    pub fn load_settings(&self, tx: &mut Tx<'_>) -> Result<(), Fault> {
         let set = site_settings::get(tx, site_settings::NAME)?;
         let name = if set.is_empty() { Arc::clone(&self.configured_name) } else { strip_control_chars(&set).into() };
         *self.name.write() = name;
+        *self.written_pages.write() = site_settings::list_written_pages(tx)?;
         Ok(())
     }
 
-    /// Loads the name in an endless loop. Failures are logged and retried.
-    pub async fn follow_name(&self, store: &Store) {
+    /// Loads the settings in an endless loop. Failures are logged and retried.
+    pub async fn follow_settings(&self, store: &Store) {
         loop {
             let site = self.clone();
-            if let Err(error) = store.read(move |tx| Ok::<_, Error>(site.load_name(tx)?)).await {
-                tracing::warn!(%error, "failed to load the name of the site; will retry");
+            if let Err(error) = store.read(move |tx| Ok::<_, Error>(site.load_settings(tx)?)).await {
+                tracing::warn!(%error, "failed to load the settings of the site; will retry");
             }
-            store.pause_background_work(NAME_MAX_AGE).await;
+            store.pause_background_work(SETTINGS_MAX_AGE).await;
         }
     }
 

@@ -74,6 +74,12 @@ pub fn set(tx: &mut Tx<'_>, actor: &AuditActor, name: &str, value: &str) -> Resu
     Ok(audit::append(tx, actor, AuditAction::SITE_UPDATE, None, &json!({ "setting": name }))?)
 }
 
+/// Those of [`PAGES`] that are not empty.
+pub fn list_written_pages(tx: &mut Tx<'_>) -> Result<Vec<&'static str>, Fault> {
+    let names = site_settings::list_set_names(tx)?;
+    Ok(PAGES.into_iter().filter(|page| names.iter().any(|name| name == page)).collect())
+}
+
 /// Empty if it was never set.
 pub fn get(tx: &mut Tx<'_>, name: &str) -> Result<String, Fault> {
     Ok(site_settings::get(tx, name)?.unwrap_or_default())

@@ -4,6 +4,8 @@ use base::{AccountTimeZone, Time};
 
 use crate::members::{MESSAGES_PATH, NOTIFICATIONS_PATH};
 
+pub const RULES_PATH: &str = "/rules";
+
 #[derive(Clone, Default)]
 pub struct PageFrame {
     /// Sent back by every form as `csrf`.
@@ -16,6 +18,8 @@ pub struct PageFrame {
     pub site: String,
     /// Host in the address bar, for the footer.
     pub host: String,
+    /// Path and title of each text that the owners of the site have written, for the footer.
+    pub site_texts: Vec<(&'static str, &'static str)>,
     pub notices: Vec<Notice>,
     /// Why the form as a whole was refused, if no single field is to blame.
     pub failure: Option<String>,
@@ -42,6 +46,11 @@ impl PageFrame {
     pub(crate) fn is_own_profile(&self) -> bool {
         let username = self.account.as_ref().map(|account| account.username.as_str());
         username.is_some() && self.path.strip_prefix('/') == username
+    }
+
+    /// Path of the rules, if there are any.
+    pub(crate) fn rules(&self) -> Option<&'static str> {
+        self.site_texts.iter().map(|(path, _)| *path).find(|path| *path == RULES_PATH)
     }
 
     /// For the link to a part of the site; none if everything there was seen.

@@ -29,7 +29,7 @@ pub struct FormMessages<'page> {
 #[derive(Template)]
 #[template(path = "layout_footer.html")]
 pub(crate) struct PageFooter<'page> {
-    pub(crate) host: &'page str,
+    pub(crate) frame: &'page PageFrame,
 }
 
 #[derive(Template)]

@@ -10,6 +10,11 @@ pub fn get(tx: &mut Tx<'_>, name: &str) -> Result<Option<String>, Fault> {
     tx.query_row("SELECT value FROM site_setting WHERE name = $1", &[name.into()])
 }
 
+/// Names of the settings that are not empty, in no particular order.
+pub fn list_set_names(tx: &mut Tx<'_>) -> Result<Vec<String>, Fault> {
+    tx.query_rows("SELECT name FROM site_setting WHERE value <> ''", &[])
+}
+
 pub fn set(tx: &mut Tx<'_>, name: &str, value: &str) -> Result<(), Fault> {
     let sql = "INSERT INTO site_setting (name, value, updated_at) VALUES ($1, $2, $3) \
                ON CONFLICT (name) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at";

@@ -9,7 +9,7 @@ use network::emails::EmailSite;
 use network::passwords::PasswordPool;
 use network::sessions::VisitorFormTokens;
 use network::sign_in::SignInService;
-use pages::{PageFrame, SiteLinks, ZonedTime};
+use pages::{PageFrame, RULES_PATH, SiteLinks, ZonedTime};
 use store::Store;
 use tokio::sync::OnceCell;
 
@@ -39,6 +39,14 @@ pub const SITE_LINKS: SiteLinks = SiteLinks {
     mailbox: "/mailbox",
     console: "/console",
 };
+
+/// Path and title of each text of the site's owners, and the settings that it shows.
+const SITE_TEXTS: [(&str, &str, &[&str]); 4] = [
+    ("/about", "About", &["about", "contact"]),
+    (RULES_PATH, "Rules", &["rules"]),
+    ("/terms", "Terms", &["terms"]),
+    ("/privacy", "Privacy", &["privacy"]),
+];
 
 pub struct PageContext {
     pub config: ServerConfig,
@@ -70,10 +78,18 @@ impl PageContext {
             sends_mail: self.config.sends_mail,
             site: self.site.name().to_string(),
             host: self.host().to_owned(),
+            site_texts: self.site_texts(),
             now: ZonedTime { at: now, ..ZonedTime::default() },
             links: SITE_LINKS,
             ..PageFrame::default()
         }
+    }
+
+    /// Path and title of each that has content.
+    fn site_texts(&self) -> Vec<(&'static str, &'static str)> {
+        let written = self.site.written_pages();
+        let texts = SITE_TEXTS.into_iter().filter(|(_, _, names)| names.iter().any(|name| written.contains(name)));
+        texts.map(|(path, title, _)| (path, title)).collect()
     }
 
     /// Where a development server explains why it refused the credentials of a request.

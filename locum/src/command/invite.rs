@@ -48,6 +48,6 @@ pub(crate) async fn email_site(instance: &Instance) -> Result<EmailSite, Error> 
     let url = url.unwrap_or_else(|| settings.public_url(settings.listen.addr));
     let site = EmailSite::new(&settings.core.site_name, &url)?;
     let loaded = site.clone();
-    instance.store.read(move |tx| Ok::<_, Error>(loaded.load_name(tx)?)).await?;
+    instance.store.read(move |tx| Ok::<_, Error>(loaded.load_settings(tx)?)).await?;
     Ok(site)
 }

@@ -115,7 +115,7 @@ impl ServerInterfaces {
         tasks.start_endless("credential_changes", &self.authenticator, |authenticator| async move {
             authenticator.poll_credential_changes().await;
         });
-        tasks.start_endless("site_name", server, |server| async move { server.follow_site_name().await });
+        tasks.start_endless("site_settings", server, |server| async move { server.follow_site_settings().await });
         tasks.start("usage", server, flush_usage);
         tasks.start("views", server, flush_views_until_shutdown);
         tasks.start_endless("rate_limits", server, |server| async move { server.return_unused_calls().await });

@@ -70,7 +70,7 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
         match call.write(move |tx: &mut Tx<'_>| site_settings::set(tx, &actor, name, &stored)).await.split_refusal()? {
             Ok(()) => {
                 let site = call.state.page_context.site.clone();
-                call.read(move |tx: &mut Tx<'_>| Ok::<_, Error>(site.load_name(tx)?)).await?;
+                call.read(move |tx: &mut Tx<'_>| Ok::<_, Error>(site.load_settings(tx)?)).await?;
                 Ok(redirect_to(SITE_PATH))
             }
             Err(refusal) => {

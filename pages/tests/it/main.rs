@@ -209,6 +209,8 @@ fn error_pages_lead_only_to_our_own_pages() {
         "/lists",
         "/communities",
         "/compose",
+        "/about",
+        "/rules",
         "#main",
     ];
     for (name, document) in documents() {

@@ -33,10 +33,10 @@ impl ApiServer {
         }
     }
 
-    /// Loads the name of the site for pages and emails in an endless loop.
-    pub fn follow_site_name(&self) -> BoxFuture<'_, ()> {
+    /// Loads the name of the site and which texts it has, for pages and emails, in an endless loop.
+    pub fn follow_site_settings(&self) -> BoxFuture<'_, ()> {
         let state = &self.shared.app_state;
-        Box::pin(state.page_context.site.follow_name(&state.store))
+        Box::pin(state.page_context.site.follow_settings(&state.store))
     }
 
     /// Reads new posts for home timelines in an endless loop.

@@ -242,6 +242,11 @@ fn texts_of_the_site_are_rendered_without_markup_of_their_own() {
     let mut anyone = Browser::new(&server);
     let rules = anyone.get("/rules").assert_page(200);
     assert!(rules.contains("<em>kind</em>") && !rules.contains("<script>alert") && !rules.contains("javascript:"));
+    for path in ["/login", "/join", "/nothing/here"] {
+        let page = anyone.get(path).text();
+        assert!(page.contains("<li><a href=\"/rules\">Rules</a></li>") && !page.contains("/privacy"), "{page}");
+    }
+    assert!(anyone.get("/join").text().contains("Read the <a href=\"/rules\">rules</a>"));
     for path in ["/about", "/terms", "/privacy"] {
         assert!(anyone.get(path).assert_page(200).contains("have not written this yet"), "{path}");
     }

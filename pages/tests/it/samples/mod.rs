@@ -183,6 +183,7 @@ fn signed_out_frame() -> PageFrame {
         csrf: "c5rf-70k3n".to_owned(),
         site: "Locum".to_owned(),
         host: "social.example".to_owned(),
+        site_texts: vec![("/about", "About"), ("/rules", "Rules")],
         now: pages::ZonedTime { at: sample_time(), ..pages::ZonedTime::default() },
         ..PageFrame::default()
     }
