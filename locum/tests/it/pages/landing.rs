@@ -18,6 +18,17 @@ fn landing_page_links_to_the_pages() {
 }
 
 #[test]
+fn menu_links_to_development_pages_only_where_they_exist() {
+    let signature = "href=\"/developer/explain\"";
+    assert!(Browser::of_someone(shared_server()).0.get("/home").assert_page(200).contains(signature));
+    let server = TestServer::start_network(&[]);
+    let (mut browser, _) = Browser::of_someone(&server);
+    let page = browser.get("/home").assert_page(200);
+    assert!(page.contains("Account menu") && !page.contains(signature), "{page}");
+    browser.get("/developer/explain").assert_page(404);
+}
+
+#[test]
 fn browser_gets_error_pages_and_programs_get_json() {
     let server = shared_server();
     let look = |request: TestRequest| server.send(request.header("accept", "text/html,*/*;q=0.8"));
