@@ -17,7 +17,7 @@ pub enum MediaRejection {
     #[error("The file is not of the announced `media_category`.")]
     CategoryMismatch,
     /// The maximum in bytes.
-    #[error("The file is larger than {0} bytes.")]
+    #[error("The file is larger than {} MB.", .0 / (1024 * 1024))]
     TooLarge(u64),
     #[error("The picture of {width}x{height} pixels has too many of them.")]
     TooManyPixels { width: u32, height: u32 },

@@ -27,7 +27,7 @@ pub(crate) async fn attach_file(
     }
     let stored = match store_file(call, processor, user, file).await.split_refusal()? {
         Ok(Ok(stored)) => stored,
-        Ok(Err(rejection)) => return Ok(Err(rejection.to_string())),
+        Ok(Err(rejection)) => return Ok(Err(rejection_message(&rejection))),
         Err(refusal) => return Ok(Err(error_message(&refusal).to_owned())),
     };
     let (id, text) = (stored.id, description.to_owned());
@@ -35,6 +35,14 @@ pub(crate) async fn attach_file(
         call.write(move |tx| network::media::set_alt_text(tx, user, id, &text)).await?;
     }
     Ok(Ok(id))
+}
+
+/// For the person who has chosen the file.
+pub(crate) fn rejection_message(rejection: &MediaRejection) -> String {
+    match rejection {
+        MediaRejection::TooLarge(_) => format!("{rejection} Choose a smaller one, or reduce its resolution first."),
+        _ => rejection.to_string(),
+    }
 }
 
 pub(crate) async fn store_file(

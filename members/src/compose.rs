@@ -7,14 +7,18 @@ use network::polls::NewPoll;
 use network::posts::{self, NewPost, PostAuthor};
 use network::unpublished_posts;
 use pages::members::{
-    AttachedMedia, CommunityTarget, ComposeBox, DRAFTS_PATH, HOME_PATH, POLL_DURATIONS, SCHEDULED_PATH, TargetPost,
-    WritePostPage, WriteTarget,
+    AttachedMedia, CommunityTarget, DRAFTS_PATH, HOME_PATH, POLL_DURATIONS, SCHEDULED_PATH, TargetPost, WritePostPage,
+    WriteTarget,
 };
 use pages::{FormField, Notice};
 use portal::submitted_forms::{is_submitted, new_form_id, write_once};
-use portal::{MemberVisit, PageExit, PageQuery, UploadSubmission, redirect_to, run_page, run_upload_form};
+use portal::{
+    MemberVisit, PageExit, PageQuery, UploadSubmission, compose_box, post_error_message, redirect_to, run_page,
+    run_upload_form,
+};
 use store::Tx;
 use store::unpublished_posts::UnpublishedPost;
+use store::users::User;
 use web::HttpReply;
 use web::endpoint::HandlerFuture;
 use web::error_formats::error_message;
@@ -148,7 +152,7 @@ async fn save_draft(
         Ok(None) => Ok(redirect_to(next)),
         Ok(Some(id)) => Ok(redirect_to(&format!("{next}#d{id}"))),
         Err(refusal) => {
-            let problems = PostDraft::problems(&refusal);
+            let problems = draft.problems(&visit.person.user, &refusal);
             Ok(show_draft(call, visit, draft, problems).await?.status(400))
         }
     }
@@ -173,7 +177,7 @@ async fn publish(
         Ok(Some(post)) if is_edit => Ok(redirect_to(&format!("/{}/status/{}", visit.person.user.username, post.id))),
         Ok(Some(post)) => Ok(redirect_to(&format!("{next}#p{}", post.id))),
         Err(refusal) => {
-            let problems = PostDraft::problems(&refusal);
+            let problems = draft.problems(&visit.person.user, &refusal);
             Ok(show_draft(call, visit, draft, problems).await?.status(400))
         }
     }
@@ -203,10 +207,11 @@ async fn show_draft(
     }
     let page = WritePostPage {
         frame,
-        compose: ComposeBox {
-            text: FormField { value: draft.text, error: problems.text },
-            form_id: new_form_id(call)?,
-        },
+        compose: compose_box(
+            &visit.person.user,
+            FormField { value: draft.text, error: problems.text },
+            new_form_id(call)?,
+        ),
         next: draft.next,
         target: target.unwrap_or(WriteTarget::New),
         community,
@@ -334,8 +339,8 @@ impl PostDraft {
         }
     }
 
-    fn problems(refusal: &Refusal) -> DraftProblems {
-        let message = Some(error_message(refusal).to_owned());
+    fn problems(&self, user: &User, refusal: &Refusal) -> DraftProblems {
+        let message = Some(post_error_message(user, &self.to_new_post(), refusal));
         let parameter = refusal.first_parameter();
         if parameter.starts_with("poll") {
             DraftProblems { poll: message, ..DraftProblems::default() }

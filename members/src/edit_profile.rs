@@ -23,7 +23,7 @@ use web::error_formats::error_message;
 use web::request_context::RequestContext;
 use web::uploads::{IncomingFile, UploadProcessor};
 
-use crate::attachments::attach_file;
+use crate::attachments::{attach_file, rejection_message};
 use crate::post_cards::own_picture;
 
 /// What a person has entered.
@@ -181,7 +181,7 @@ async fn attach_picture(
     let mut file = file.clone();
     match uploads.crop_picture(&mut file, shape, position).await? {
         Ok(()) => attach_file(call, uploads, user, &file, "").await,
-        Err(rejection) => Ok(Err(rejection.to_string())),
+        Err(rejection) => Ok(Err(rejection_message(&rejection))),
     }
 }
 

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use network::muted_words::MutedWordFilter;
 use network::timelines;
-use pages::members::{ComposeBox, HOME_LIVE_PATH, HOME_PATH, HomePage, PostFeed};
+use pages::FormField;
+use pages::members::{HOME_LIVE_PATH, HOME_PATH, HomePage, PostFeed};
 use portal::submitted_forms::new_form_id;
-use portal::{MemberVisit, PageQuery, run_page};
+use portal::{MemberVisit, PageQuery, compose_box, run_page};
 use web::endpoint::HandlerFuture;
 use web::request_context::RequestContext;
 use web::security_headers::allow_scripts;
@@ -33,7 +34,7 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
         let oldest = scanned.map(|(_, oldest)| oldest.get()).filter(|_| more);
         let page = HomePage {
             frame: visit.page_frame(&call),
-            compose: ComposeBox { form_id: new_form_id(&call)?, ..ComposeBox::default() },
+            compose: compose_box(&visit.person.user, FormField::default(), new_form_id(&call)?),
             feed: PostFeed { posts, pager: build_pager(HOME_PATH, is_newest, oldest), path: HOME_PATH.to_owned() },
             events: is_newest.then(|| format!("{HOME_LIVE_PATH}?after={newest}")),
         };

@@ -148,7 +148,7 @@ async fn render_new(
     draft: MessageDraft,
 ) -> Result<HttpReply, PageExit> {
     let (text, attachment) = draft.load_fields(call, user).await?;
-    let compose = ComposeBox { text, form_id: new_form_id(call)? };
+    let compose = ComposeBox { text, form_id: new_form_id(call)?, help: String::new() };
     let status =
         if to.error.is_some() || compose.text.error.is_some() || attachment.file.error.is_some() { 400 } else { 200 };
     let page = NewMessagePage { frame: visit.page_frame(call), to, compose, attachment };

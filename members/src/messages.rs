@@ -217,7 +217,7 @@ pub(crate) async fn show_conversation(
         older: found.next.map(|oldest| format!("{path}?before={oldest}")),
         is_newest,
         path,
-        compose: ComposeBox { text, form_id: new_form_id(call)? },
+        compose: ComposeBox { text, form_id: new_form_id(call)?, help: String::new() },
         attachment,
         closed_because: found.closed_because,
     };

@@ -3,12 +3,10 @@
 use base::{Error, Fault, PostId, Refusal, UserId};
 use network::visibility::{AuthorVisibilities, Viewer, Visibility};
 use network::{replies, reposts};
-use pages::members::{
-    ComposeBox, EditHistoryPage, LinkPreview, PostCard, PostFeed, PostListPage, PostVersion, ThreadPage,
-};
+use pages::members::{EditHistoryPage, LinkPreview, PostCard, PostFeed, PostListPage, PostVersion, ThreadPage};
 use pages::{FormField, PageFrame};
 use portal::submitted_forms::new_form_id;
-use portal::{BrowserVisit, PageQuery, redirect_to, run_page};
+use portal::{BrowserVisit, PageQuery, compose_box, redirect_to, run_page};
 use store::posts::{self, PageRange, Post, PostState};
 use store::{Tx, users};
 use view::ShownPosts;
@@ -125,7 +123,8 @@ impl LoadedThread {
         let mut pager = build_pager(&path, after == 0, None);
         pager.next = self.last_reply.map(|last| format!("{path}?after={last}"));
         let form_id = new_form_id(call)?;
-        let reply = visit.person.is_some().then(|| ComposeBox { text: FormField::default(), form_id });
+        let person = visit.person.as_ref();
+        let reply = person.map(|person| compose_box(&person.user, FormField::default(), form_id));
         Ok(ThreadPage {
             frame: PageFrame { is_indexable: self.is_indexable, ..visit.page_frame(call) },
             ancestors: self.ancestors,

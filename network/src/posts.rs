@@ -26,6 +26,8 @@ use crate::{blocked_terms, communities, media, places, polls, users};
 pub const MAX_LONG_LENGTH: u32 = 25_000;
 /// As many as 280 code points may have.
 const QUICKLY_ANALYZED_BYTES: usize = 1120;
+/// Of a text of which people are told by how much it is too long.
+const MAX_EXPLAINED_BYTES: usize = 30_000;
 /// How long the same text may not be posted again.
 const DUPLICATE_WINDOW_MS: i64 = 24 * 3600 * 1000;
 
@@ -309,8 +311,17 @@ fn validate_text(user: &User, composed: &ComposedText, new: &NewPost) -> Result<
     Err(Refusal::invalid_parameter("text", truncate_value(&composed.text), "Your Tweet text is not valid."))
 }
 
-fn max_weight(user: &User) -> u32 {
+/// Of the texts of a user's posts.
+pub fn max_weight(user: &User) -> u32 {
     if user.subscription_type == "None" { MAX_POST_WEIGHT } else { MAX_LONG_LENGTH }
+}
+
+/// By how much the text of a post is too heavy; none if it is not, or so long that weighing it would take long.
+pub fn excess_weight(user: &User, new: &NewPost) -> Option<u32> {
+    let counted = if new.reply_to.is_some() { replies::skip_leading_mentions(&new.text) } else { &new.text };
+    let is_short = counted.len() <= MAX_EXPLAINED_BYTES;
+    let weight = is_short.then(|| weigh_text(counted, 0..0).weight)?;
+    weight.checked_sub(max_weight(user)).filter(|excess| *excess > 0)
 }
 
 fn text_too_long(text: &str) -> Refusal {

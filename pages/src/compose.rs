@@ -37,6 +37,8 @@ pub struct ComposePage {
     pub frame: PageFrame,
     pub action: String,
     pub text: FormField,
+    /// How long the text may be.
+    pub help: String,
     pub hidden: Vec<(&'static str, String)>,
     pub is_reply: bool,
 }

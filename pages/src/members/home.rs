@@ -12,6 +12,8 @@ pub struct ComposeBox {
     pub text: FormField,
     /// Makes a form that is sent twice count once.
     pub form_id: String,
+    /// About the text, such as how long it may be; may be empty.
+    pub help: String,
 }
 
 #[derive(Template)]

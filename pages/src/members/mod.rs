@@ -45,7 +45,7 @@ pub use profile::{ProfileHeader, ProfilePage, ProfileRelationship, ProfileTab};
 pub use search::MemberSearchPage;
 pub use thread::{EditHistoryPage, PostVersion, ThreadPage};
 pub use write::{
-    AttachedMedia, CommunityTarget, POLL_DURATIONS, REPLY_SETTINGS, TargetPost, WritePostPage, WriteTarget,
+    AttachedMedia, CommunityTarget, FILE_SIZES, POLL_DURATIONS, REPLY_SETTINGS, TargetPost, WritePostPage, WriteTarget,
 };
 
 pub(crate) use feed::PostFeedHtml;

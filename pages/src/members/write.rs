@@ -61,6 +61,9 @@ pub const REPLY_SETTINGS: [(&str, &str); 4] = [
 pub const POLL_DURATIONS: [(&str, &str); 4] =
     [("60", "1 hour"), ("1440", "1 day"), ("4320", "3 days"), ("10080", "7 days")];
 
+/// How large files may be.
+pub const FILE_SIZES: &str = "Pictures may have up to 5 MB, animated pictures 15 MB and videos 512 MB.";
+
 const MAX_CHOICES: usize = 4;
 
 /// Form fields: `text`, `form`, `next`, one of `in_reply_to`, `quote` and `edit_of`; `media_ids`, the file `media` and

@@ -11,6 +11,7 @@ use web::endpoint::HandlerFuture;
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
 
+use super::post_texts::{length_help, post_error_message};
 use super::submitted_forms::{new_form_id, write_once};
 use super::{BrowserVisit, MemberVisit, PageExit, SignedInPerson, errors, redirect_to, run_page};
 
@@ -96,7 +97,7 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
 
 fn compose_page(
     call: &RequestContext,
-    visit: &BrowserVisit,
+    visit: &MemberVisit,
     text: FormField,
     mut hidden: Vec<(&'static str, String)>,
 ) -> Result<HttpReply, PageExit> {
@@ -105,6 +106,7 @@ fn compose_page(
         frame: visit.page_frame(call),
         action: COMPOSE_PATH.to_owned(),
         text,
+        help: length_help(&visit.person.user),
         is_reply: hidden.iter().any(|(name, _)| *name == "in_reply_to"),
         hidden,
     };
@@ -124,6 +126,7 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
             auto_populate_reply_metadata: true,
             ..NewPost::default()
         };
+        let entered = new.clone();
         let author = PostAuthor { user_id: visit.person.user.id, app_id: None, self_serve: false };
         let form_id = form.text("form");
         let created = write_once(&call, author.user_id, &form_id, move |tx| {
@@ -141,7 +144,7 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
                 Ok(redirect_to(&format!("{SENT_POST_PATH}?{}", encode_query(&hidden))))
             }
             Err(refusal) => {
-                let why = web::error_formats::error_message(&refusal).to_owned();
+                let why = post_error_message(&visit.person.user, &entered, &refusal);
                 hidden.extend(reply_to.map(|id| ("in_reply_to", id)));
                 let page = compose_page(&call, &visit, FormField::invalid(text, why), hidden)?;
                 Ok(page.status(400))

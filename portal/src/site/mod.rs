@@ -18,6 +18,7 @@ pub(crate) mod oauth1;
 pub(crate) mod oauth2;
 pub(crate) mod passkeys;
 pub(crate) mod post_preview;
+pub(crate) mod post_texts;
 pub(crate) mod registration;
 mod return_target;
 pub(crate) mod security;

@@ -152,7 +152,7 @@ fn refused_file_says_why_and_sends_nothing() {
     for (file, description, why) in [
         (&b"plain text"[..], "", "is not supported"),
         (&samples::png(60, 40)[..60], "", "The PNG file is"),
-        (&large[..], "", "The file is larger than 5242880 bytes."),
+        (&large[..], "", "The file is larger than 5 MB. Choose a smaller one"),
         (&samples::png(60, 40)[..], long.as_str(), "longer than 1,000 characters"),
     ] {
         for (action, to) in [(path.as_str(), ""), (NEW, bob.username.as_str())] {

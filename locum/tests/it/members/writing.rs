@@ -97,7 +97,7 @@ fn refused_post_is_explained_in_a_sentence() {
     let long = "long ".repeat(60);
     for (text, sentence) in [
         (" ", "Write something first."),
-        (&*long, "This is too long for a post."),
+        (&*long, "This is 20 characters too long: a post has at most 280."),
         ("Said once", "You posted the same a short time ago."),
     ] {
         let page = browser.get("/compose");

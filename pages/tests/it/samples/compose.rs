@@ -29,6 +29,7 @@ pub(crate) fn compose_states() -> Vec<(&'static str, ComposePage)> {
         frame,
         action: "/intent/post".to_owned(),
         text,
+        help: "At most 280 characters.".to_owned(),
         hidden: vec![("card", "7".to_owned())],
         is_reply,
     };

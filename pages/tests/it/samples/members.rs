@@ -138,7 +138,7 @@ pub(super) fn feed(posts: Vec<PostCard>) -> PostFeed {
 }
 
 pub(super) fn compose_box(text: FormField) -> ComposeBox {
-    ComposeBox { text, form_id: "f0rm".to_owned() }
+    ComposeBox { text, form_id: "f0rm".to_owned(), help: "At most 280 characters.".to_owned() }
 }
 
 pub(crate) fn home_states() -> Vec<(&'static str, HomePage)> {
