@@ -106,7 +106,7 @@ async fn handle_form(submission: Arc<UploadSubmission>) -> Result<HttpReply, Pag
     let mut draft = PostDraft::from_form(form);
     let mut problems = DraftProblems::default();
     let form_id = form.text("form").unwrap_or_default();
-    let is_attaching = form.text("act") == Some("attach");
+    let (is_attaching, is_shown) = (form.text("act") == Some("attach"), form.text("act") == Some("show"));
     if let Some(file) = &form.media {
         if is_submitted(call, visit.person.user.id, form_id).await? {
             return Ok(redirect_to(&draft.next));
@@ -119,7 +119,7 @@ async fn handle_form(submission: Arc<UploadSubmission>) -> Result<HttpReply, Pag
     } else if is_attaching {
         problems.media = Some("Choose a file.".to_owned());
     }
-    if is_attaching || problems.media.is_some() {
+    if is_attaching || is_shown || problems.media.is_some() {
         let status = if problems.media.is_some() { 400 } else { 200 };
         return Ok(show_draft(call, visit, draft, problems).await?.status(status));
     }
@@ -130,6 +130,13 @@ async fn handle_form(submission: Arc<UploadSubmission>) -> Result<HttpReply, Pag
                 return save_draft(call, visit, draft, form_id, Some(at)).await;
             }
             problems.publish_at = Some("Choose a date and a time, such as 2030-05-21T09:30.".to_owned());
+            Ok(show_draft(call, visit, draft, problems).await?.status(400))
+        }
+        _ if draft.edit_of.is_none() && !draft.publish_at.is_empty() => {
+            problems.publish_at = Some(
+                "A time is set. Choose “Schedule” to publish the post then, or clear the time to post it now."
+                    .to_owned(),
+            );
             Ok(show_draft(call, visit, draft, problems).await?.status(400))
         }
         _ => publish(call, visit, draft, form_id).await,

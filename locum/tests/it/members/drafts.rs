@@ -114,6 +114,19 @@ fn draft_may_be_unfinished_but_not_empty() {
 }
 
 #[test]
+fn post_with_a_time_is_not_published_at_once() {
+    let (author, mut browser) = signed_in(shared_server(), "hasty");
+    let fields = [("text", "Later"), ("publish_at", "2099-05-21T09:30"), ("act", "post")];
+    let refused = write(&mut browser, "/compose", &fields).assert_page(400);
+    for part in ["A time is set.", "Later", "2099-05-21T09:30"] {
+        assert!(refused.contains(part), "no {part} in {refused}");
+    }
+    assert!(texts(&author).is_empty());
+    assert_eq!(write(&mut browser, "/compose", &[("text", "Now"), ("publish_at", ""), ("act", "post")]).status, 303);
+    assert_eq!(texts(&author), ["Now"]);
+}
+
+#[test]
 fn scheduled_posts_are_published_at_their_time_in_order() {
     let server = TestServer::start(&[]);
     let (author, mut browser) = signed_in(&server, "planner");

@@ -108,6 +108,37 @@ fn refused_post_is_explained_in_a_sentence() {
 }
 
 #[test]
+fn forms_say_how_long_a_text_and_how_large_a_file_may_be() {
+    let server = TestServer::start(&[]);
+    let (author, mut browser) = signed_in(&server, "limits");
+    let post = author.publish_text("How much?");
+    for path in ["/home", "/compose", "/intent/post", &format!("/{}/status/{post}", author.username)] {
+        assert!(browser.get(path).assert_page(200).contains("At most 280 characters."), "{path}");
+    }
+    let page = browser.get("/compose").text();
+    assert!(page.contains("up to 5 MB, animated pictures 15 MB and videos 512 MB"), "{page}");
+    let large = [samples::png(8, 8), vec![0; 5 * 1024 * 1024]].concat();
+    let refused = attach(&mut browser, &page, &large).assert_page(400);
+    assert!(refused.contains("The file is larger than 5 MB. Choose a smaller one"), "{refused}");
+    let page = browser.get("/intent/post");
+    let refused = browser.submit(&page, "/intent/post", &[("text", &*"x".repeat(281))]).assert_page(400);
+    assert!(refused.contains("This is 1 character too long"), "{refused}");
+}
+
+#[test]
+fn enter_in_a_field_of_the_form_keeps_what_was_entered() {
+    let (author, mut browser) = signed_in(shared_server(), "entered");
+    let page = browser.get("/compose");
+    let first = page.text().split("<button type=\"submit\" name=\"act\"").nth(1).unwrap().to_owned();
+    assert!(first.starts_with(" value=\"show\" hidden"), "{first}");
+    let shown = browser.submit(&page, "/compose", &[("text", "Half a thou"), ("publish_at", ""), ("act", "show")]);
+    let shown = shown.assert_page(200);
+    assert!(shown.contains("Half a thou") && !shown.contains("aria-invalid"), "{shown}");
+    let posts = author.get(format!("/2/users/{}/posts", author.id)).assert_status(200);
+    assert_eq!(posts["meta"]["result_count"], 0);
+}
+
+#[test]
 fn form_that_is_sent_after_the_session_comes_back_after_signing_in() {
     let server = shared_server();
     let (author, mut browser) = signed_in(server, "timeout");
