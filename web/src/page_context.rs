@@ -17,7 +17,7 @@ use crate::ServerConfig;
 use crate::access_log::RequestId;
 
 /// Where people go after signing in, unless another path was requested.
-pub const DEFAULT_PATH: &str = "/settings/account";
+pub const DEFAULT_PATH: &str = pages::members::HOME_PATH;
 
 pub const SITE_LINKS: SiteLinks = SiteLinks {
     home: "/",
@@ -25,7 +25,7 @@ pub const SITE_LINKS: SiteLinks = SiteLinks {
     sign_up: "/join",
     sign_out: "/logout",
     forgot_password: "/forgotten-password",
-    account: DEFAULT_PATH,
+    account: "/settings/account",
     security: "/settings/security",
     sessions: "/settings/sessions",
     connected_apps: "/settings/apps",

@@ -87,7 +87,8 @@ fn gets_back_in(server: &TestServer, office: &MailServer, name: &str, address: &
     let page = browser.get(path);
     let fields = [("token", token.as_str()), ("password", "tr4ms go there")];
     let done = browser.submit(&page, "/account/reset", &fields);
-    assert_eq!(done.header("location"), "/login", "{}", done.text());
+    assert_eq!(done.header("location"), "/login?done=reset", "{}", done.text());
+    assert!(browser.get("/login?done=reset").assert_page(200).contains("Your password was changed. Sign in."));
     assert_eq!(browser.sign_in(name, "tr4ms go there", "/").status, 303);
 }
 

@@ -86,7 +86,9 @@ pub(crate) fn submit_reset(call: RequestContext) -> HandlerFuture {
                 let reply = account_data::offer_restoration(&call, &visit, DEFAULT_PATH, &offer)?;
                 Ok(session::clear_session_cookie(&call, reply))
             }
-            Ok(None) => Ok(session::clear_session_cookie(&call, redirect_to(SITE_LINKS.sign_in))),
+            Ok(None) => {
+                Ok(session::clear_session_cookie(&call, redirect_to(&format!("{}?done=reset", SITE_LINKS.sign_in))))
+            }
             Err(refusal @ Refusal::InvalidParameters(_)) => {
                 let field = FormField::invalid("", error_message(&refusal));
                 let reply = reset_page(&call, &visit, &token, field).await?;

@@ -131,9 +131,12 @@ pub(crate) async fn render_form(
     let mut frame = visit.page_frame(call);
     frame.failure = failure;
     let query = PageQuery::from_call(call).ok();
-    if query.is_some_and(|query| query.get("done") == Some("deleted")) {
-        frame.notices.push(Notice::success("Your account was deleted. To restore it within 30 days, sign in."));
-    }
+    let done = match query.as_ref().and_then(|query| query.get("done")) {
+        Some("deleted") => Some("Your account was deleted. To restore it within 30 days, sign in."),
+        Some("reset") => Some("Your password was changed. Sign in."),
+        _ => None,
+    };
+    frame.notices.extend(done.map(Notice::success));
     let policy = super::registration::effective_policy(call).await?;
     let is_open = matches!(policy, RegistrationPolicy::Open | RegistrationPolicy::Approval);
     let page = SignInPage {

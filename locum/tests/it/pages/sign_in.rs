@@ -162,14 +162,14 @@ fn sign_in_redirects_to_own_pages_only() {
     ] {
         let mut browser = Browser::new(server);
         let response = browser.sign_in(&name, "a long secret", next);
-        assert_eq!((response.status, response.header("location")), (303, "/settings/account"), "{next:?}");
+        assert_eq!((response.status, response.header("location")), (303, "/home"), "{next:?}");
         // Past the page, straight to the form; and once more when signed in.
         let page = browser.get("/login?switch=1");
         let fields = [("login", name.as_str()), ("password", "a long secret"), ("next", next)];
         let response = browser.submit(&page, "/login", &fields);
-        assert_eq!(response.header("location"), "/settings/account", "{next:?}");
+        assert_eq!(response.header("location"), "/home", "{next:?}");
         let response = browser.get(format!("/login?next={}", crate::harness::percent_encode(next)));
-        assert_eq!(response.header("location"), "/settings/account", "{next:?}");
+        assert_eq!(response.header("location"), "/home", "{next:?}");
     }
 }
 
