@@ -19,6 +19,7 @@ use crate::post_cards::{CardViewer, load_post_cards, record_views};
 
 const MAX_TRENDS: i64 = 10;
 const WORLDWIDE: i64 = 1;
+const MAX_PEOPLE: usize = 50;
 /// Bytes.
 const MAX_QUERY: usize = 2048;
 
@@ -38,7 +39,9 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
         let viewer = CardViewer::new(&call, &visit);
         let mut results = PostResults { posts: Vec::new(), next: None, problem: None };
         let (mut people, mut trends) = (Vec::new(), Vec::new());
-        if text.is_empty() {
+        if text.is_empty() && is_people {
+            people = list_newest_people(&call, viewer).await?;
+        } else if text.is_empty() {
             trends = load_trends(&call).await?;
         } else if is_people {
             people = find_people(&call, viewer, text.clone()).await?;
@@ -97,10 +100,19 @@ async fn find_posts(
 
 /// The first page only.
 async fn find_people(call: &RequestContext, viewer: CardViewer, text: String) -> Result<Vec<PersonCard>, PageExit> {
-    let range = UserSearchRange { from: None, backward: false, limit: 50 };
+    let range = UserSearchRange { from: None, backward: false, limit: MAX_PEOPLE };
     let read = call.read(move |tx| {
         let found = people::search(tx, &text, &range)?;
         Ok(load_person_cards(tx, viewer, found.users)?)
+    });
+    Ok(read.await?)
+}
+
+async fn list_newest_people(call: &RequestContext, viewer: CardViewer) -> Result<Vec<PersonCard>, PageExit> {
+    let limit = i64::try_from(MAX_PEOPLE).unwrap_or(0);
+    let read = call.read(move |tx| {
+        let newest = store::users::list_newest(tx, limit)?;
+        Ok(load_person_cards(tx, viewer, newest)?)
     });
     Ok(read.await?)
 }

@@ -143,6 +143,11 @@ pub fn list_public_usernames(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<String>,
     tx.query_rows(sql, &[limit.into()])
 }
 
+/// Active accounts that everyone may find, newest first.
+pub fn list_newest(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<User>, Fault> {
+    tx.query_rows(select!(User, "WHERE state = 0 AND limited = 0 ORDER BY id DESC LIMIT $1"), &[limit.into()])
+}
+
 /// Case-insensitive; prefers a user who has confirmed the address, then the oldest.
 pub fn find_by_email(tx: &mut Tx<'_>, email: &str) -> Result<Option<User>, Fault> {
     let sql = select!(

@@ -124,7 +124,11 @@ fn search_finds_posts_and_people_and_explains_mistakes() {
         let people = browser.get(format!("/search?q={}&tab=people", query.replace('+', "%20"))).assert_page(200);
         assert!(people.contains(&format!("href=\"/{}\"", author.username)), "{name}");
     }
-    assert!(browser.get("/search?q=zebrafinch").assert_page(200).contains("Nothing was found"));
+    let nothing = browser.get("/search?q=zebrafinch").assert_page(200);
+    assert!(nothing.contains("Nothing was found"), "{nothing}");
+    assert!(nothing.contains("<a href=\"/search?q=zebrafinch&#38;tab=people\">people with this name</a>"), "{nothing}");
+    let newest = browser.get("/search?tab=people").assert_page(200);
+    assert!(newest.contains("New here") && newest.contains("value=\"follow "), "{newest}");
     assert!(browser.get("/search?q=%28walrus").assert_page(400).contains("aria-invalid"));
     browser.get("/search").assert_page(200);
 }
