@@ -106,6 +106,11 @@ struct ShownNames {
     users: HashMap<UserId, User>,
 }
 
+/// Names of other writing directions keep their place, in a page's title too.
+fn join_isolated(names: &[String]) -> String {
+    names.iter().map(|name| format!("\u{2068}{name}\u{2069}")).collect::<Vec<_>>().join(", ")
+}
+
 impl ShownNames {
     fn load(tx: &mut Tx<'_>, reader: UserId, ids: impl IntoIterator<Item = UserId>) -> Result<Self, Fault> {
         let ids: Vec<UserId> = sorted_distinct(ids);
@@ -123,7 +128,8 @@ impl ShownNames {
     }
 
     fn title(&self, others: &[UserId]) -> String {
-        let shown = others.iter().take(MAX_TITLE_NAMES).map(|id| self.name(*id)).collect::<Vec<_>>().join(", ");
+        let shown: Vec<String> = others.iter().take(MAX_TITLE_NAMES).map(|id| self.name(*id)).collect();
+        let shown = if let [one] = &*shown { one.clone() } else { join_isolated(&shown) };
         match others.len().saturating_sub(MAX_TITLE_NAMES) {
             0 if shown.is_empty() => "A group without others".to_owned(),
             0 => shown,

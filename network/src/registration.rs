@@ -180,11 +180,7 @@ pub fn validate_email(email: &str) -> Result<(), Refusal> {
         && email
             .rsplit_once('@')
             .is_some_and(|(local, domain)| is_valid_local_part(local) && domain.split('.').all(is_valid_label));
-    if is_valid {
-        Ok(())
-    } else {
-        Err(invalid_field("email", "This is no email address that a letter could be sent to"))
-    }
+    if is_valid { Ok(()) } else { Err(invalid_field("email", "This is not a valid email address")) }
 }
 
 /// Shorter names are part of too many words to be refused inside a password.

@@ -137,7 +137,7 @@ pub(crate) async fn effective_policy(call: &RequestContext) -> Result<Registrati
 fn waiting_page(call: &RequestContext, visit: &BrowserVisit) -> Result<HttpReply, PageExit> {
     let page = TextPage {
         frame: visit.page_frame(call),
-        title: "Your application waits".to_owned(),
+        title: "Your application is waiting for approval".to_owned(),
         html: "<p>A moderator will read it. Once it is accepted, you can sign in with your username and password, \
                and get an email with a link that confirms your address.</p>"
             .to_owned(),

@@ -34,7 +34,7 @@ fn open_community_is_found_joined_and_left() {
     let (_, mut browser) = signed_in(server, "cojoiner");
     let word = format!("harbour{}", unique_number());
     let community = create(&owner, &format!("Open {word}"), &["--description", "Boats and bread"]);
-    assert!(browser.get("/communities").assert_page(200).contains("You are in no community"));
+    assert!(browser.get("/communities").assert_page(200).contains("You are not in any community"));
     assert!(browser.get("/communities?tab=newest").assert_page(200).contains(&word));
     let found = browser.get(format!("/communities?q={word}")).assert_page(200);
     assert!(found.contains("Boats and bread") && found.contains(&format!("href=\"{community}\"")));
@@ -57,7 +57,7 @@ fn open_community_is_found_joined_and_left() {
     for _ in 0..2 {
         assert_eq!(act(&mut browser, &community, "leave-community"), 303);
     }
-    assert!(browser.get("/communities").assert_page(200).contains("You are in no community"));
+    assert!(browser.get("/communities").assert_page(200).contains("You are not in any community"));
     assert!(browser.get(&community).assert_page(200).contains(">Join</button>"));
     browser.get("/communities/1").assert_page(404);
     assert!(Browser::new(server).get("/communities").header("location").starts_with("/login"));

@@ -172,6 +172,8 @@ fn group_has_the_people_who_were_named() {
         let page = browser.get(&path).assert_page(200);
         assert!(page.contains("dmgroup added ") && page.contains("Boats at six"), "{page}");
     }
+    let title = ada_browser.get(&path).assert_page(200);
+    assert!(title.contains("<h1><bdi>\u{2068}dmfirst") && title.contains("\u{2069}, \u{2068}dmother"), "{title}");
     let page = bob_browser.get(&path);
     assert_eq!(bob_browser.submit(&page, &path, &[("text", "I will be there")]).status, 303);
     assert!(eve_browser.get(&path).assert_page(200).contains("I will be there"));

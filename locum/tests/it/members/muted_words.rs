@@ -29,7 +29,7 @@ fn posts_with_muted_words_are_not_on_the_home_timeline() {
     let page = browser.get("/home");
     assert_eq!(browser.submit(&page, "/compose", &[("text", "My own finale")]).status, 303);
     assert!(browser.get("/home").assert_page(200).contains("The FINALE was great"));
-    assert!(browser.get(WORDS).assert_page(200).contains("You have muted no words"));
+    assert!(browser.get(WORDS).assert_page(200).contains("You have not muted any words"));
     assert_eq!(mute(&mut browser, "Finale", "day"), 303);
     assert_eq!(mute(&mut browser, "won the cup", ""), 303);
     for wrong in [" ", "!?", &*"x".repeat(141)] {
@@ -95,7 +95,7 @@ fn posts_with_muted_words_are_not_notified_until_the_time_is_over() {
     }
     server.run_cli(&["clock", "advance", "25h"]).assert_success();
     assert!(browser.get("/notifications").assert_page(200).contains("at last"));
-    assert!(browser.get(WORDS).assert_page(200).contains("You have muted no words"));
+    assert!(browser.get(WORDS).assert_page(200).contains("You have not muted any words"));
 }
 
 #[test]

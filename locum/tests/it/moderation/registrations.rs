@@ -26,8 +26,11 @@ fn applications_wait_for_a_moderator_when_registrations_need_approval() {
     let form = Browser::new(&server).get("/join").text();
     assert!(form.contains("A moderator of this site reads your application."), "{form}");
     let answer = join(&server, "ada", "ada@example.org");
-    assert!(answer.contains("waits") && answer.contains("you can sign in with your username"), "{answer}");
-    assert!(join(&server, "bob", "bob@example.org").contains("waits"));
+    assert!(
+        answer.contains("waiting for approval") && answer.contains("you can sign in with your username"),
+        "{answer}"
+    );
+    assert!(join(&server, "bob", "bob@example.org").contains("waiting for approval"));
     assert!(cli(&["user", "show", "ada"]).code != 0);
     let waiting = cli(&["mod", "applications"]).json();
     let ids: Vec<&str> = waiting.as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap()).collect();
@@ -80,6 +83,6 @@ fn blocked_email_domain_cannot_register_and_a_held_one_waits() {
         server.run_cli(&[&["mod", "term", "block", "email-domain"], args].concat()).assert_success();
     }
     assert!(join(&server, "ada", "ada@mail.bad.example").contains("cannot be used to register"));
-    assert!(join(&server, "ada", "ada@odd.example").contains("waits"));
+    assert!(join(&server, "ada", "ada@odd.example").contains("waiting for approval"));
     assert_eq!(join(&server, "ada", "ada@good.example"), "joined");
 }

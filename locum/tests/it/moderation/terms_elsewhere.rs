@@ -106,7 +106,7 @@ fn name_with_a_blocked_term_cannot_register_and_a_held_one_waits() {
     };
     assert!(join("cheap_pills", "Ann").1.contains("not allowed here"));
     assert!(join("ann", "Cheap Pills").1.contains("not allowed here"));
-    assert!(join("ann", "odd Ann").1.contains("waits"));
+    assert!(join("ann", "odd Ann").1.contains("waiting for approval"));
     assert_eq!(join("bea", "Bea").0, 303);
 }
 
