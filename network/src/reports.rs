@@ -16,7 +16,7 @@ use crate::user_roles::{self, UserRole};
 use crate::visibility::Viewer;
 use crate::{lists, messages, notifications, post_actions};
 
-pub use store::reports::{Report as StoredReport, ReportSubjectKind as SubjectKind, find, list_by_user, list_open};
+pub use store::reports::{Report as StoredReport, ReportSubjectKind as SubjectKind, find, list_by_user};
 
 /// What a report can be about, in the order in which forms show it.
 pub const CATEGORIES: [(&str, &str); 10] = [
@@ -177,9 +177,11 @@ pub struct ReportContext {
     pub reports: Vec<Report>,
 }
 
+/// As [`queue`], missing for the person whom the report is about.
 pub fn load_context(tx: &mut Tx<'_>, actor: &AuditActor, id: i64) -> Result<ReportContext, Error> {
     user_roles::require_role(tx, actor, UserRole::Moderator)?;
-    let report = find(tx, id)?.ok_or_else(|| crate::lookup::not_found("report", &id.to_string()))?;
+    let report = find(tx, id)?.filter(|report| actor.user != Some(report.user_id));
+    let report = report.ok_or_else(|| crate::lookup::not_found("report", &id.to_string()))?;
     let post = match report.subject_kind {
         ReportSubjectKind::Post => posts::find_by_id(tx, PostId::new(report.subject_id))?,
         _ => None,
@@ -196,22 +198,23 @@ pub fn load_context(tx: &mut Tx<'_>, actor: &AuditActor, id: i64) -> Result<Repo
     })
 }
 
-/// Open reports, oldest first.
+/// Open reports, oldest first. Nobody reads those about themselves, which would tell them who reported.
 pub fn queue(tx: &mut Tx<'_>, actor: &AuditActor, after: i64, limit: i64) -> Result<Vec<Report>, Error> {
     user_roles::require_role(tx, actor, UserRole::Moderator)?;
-    Ok(list_open(tx, after, limit)?)
+    Ok(reports::list_open(tx, actor.user, after, limit)?)
 }
 
 /// Closes a report, and the others about the same subject, without an action. A post that was held is found from then
-/// on.
+/// on. Refused like an action about oneself and about someone with the same or a higher role.
 pub fn dismiss(tx: &mut Tx<'_>, actor: &AuditActor, id: i64) -> Result<Report, Error> {
     user_roles::require_role(tx, actor, UserRole::Moderator)?;
     let report = find_open(tx, id)?;
+    user_roles::require_authority(tx, actor, UserRole::Moderator, report.user_id)?;
     close(tx, actor, report.subject_kind, report.subject_id, false)?;
     if report.subject_kind == ReportSubjectKind::Post {
         crate::moderation::release_held_post(tx, PostId::new(report.subject_id))?;
     }
-    let detail = json!({ "report": id.to_string() });
+    let detail = json!({ "report": id.to_string(), "user": report.user_id.to_string() });
     audit::append(tx, actor, AuditAction::REPORT_DISMISS, None, &detail)?;
     Ok(report)
 }

@@ -52,10 +52,10 @@ pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Option<Report>, Fault> {
     tx.query_row(select!(Report, "WHERE id = $1"), &[id.into()])
 }
 
-/// Oldest first, with an id above `after`.
-pub fn list_open(tx: &mut Tx<'_>, after: i64, limit: i64) -> Result<Vec<Report>, Fault> {
-    let sql = select!(Report, "WHERE closed_at IS NULL AND id > $1 ORDER BY id LIMIT $2");
-    tx.query_rows(sql, &[after.into(), limit.into()])
+/// Oldest first, with an id above `after`, without those about `except`.
+pub fn list_open(tx: &mut Tx<'_>, except: Option<UserId>, after: i64, limit: i64) -> Result<Vec<Report>, Fault> {
+    let sql = select!(Report, "WHERE closed_at IS NULL AND id > $1 AND user_id <> $2 ORDER BY id LIMIT $3");
+    tx.query_rows(sql, &[after.into(), except.unwrap_or_default().into(), limit.into()])
 }
 
 /// About an account and what belongs to it, newest first.
