@@ -1,6 +1,6 @@
 //! Words, link hosts and email domains that the site refuses, or holds for a moderator.
 
-use base::text::contains_phrase;
+use base::text::{self, contains_phrase};
 use base::{Error, Fault, Refusal};
 use serde_json::{Value, json};
 use store::Tx;
@@ -33,7 +33,7 @@ pub fn parse_kind(text: &str) -> Result<BlockedTermKind, Refusal> {
 }
 
 fn normalize(kind: BlockedTermKind, term: &str) -> Result<String, Refusal> {
-    let term = term.trim().to_lowercase();
+    let term = text::normalize(term.trim()).to_lowercase();
     let length = term.chars().count();
     let is_host = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '.';
     let is_valid = (1..=MAX_TERM_LENGTH).contains(&length)
@@ -110,18 +110,32 @@ fn find_in_text(tx: &mut Tx<'_>, text: &str, entities: &str) -> Result<Option<Bl
     if terms.is_empty() {
         return Ok(None);
     }
-    let text = text.to_lowercase();
+    let text = text::normalize(text).to_lowercase();
+    let words = join_words(&text);
     let hosts = link_hosts(&text, entities);
     let mut found: Vec<BlockedTerm> = terms
         .into_iter()
         .filter(|term| match term.kind {
-            BlockedTermKind::Word => contains_phrase(&text, &term.term, char::is_alphanumeric),
+            BlockedTermKind::Word => contains_words(&text, &words, &term.term),
             BlockedTermKind::LinkHost => hosts.iter().any(|host| is_within_domain(host, &term.term)),
             BlockedTermKind::EmailDomain => false,
         })
         .collect();
     found.sort_by_key(|term| term.hold);
     Ok(found.into_iter().next())
+}
+
+/// The words of a text with one space between them, whatever is between them in the text.
+fn join_words(text: &str) -> String {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a phrase is in a text, or its words in the words of the text. A phrase such as `c++` is more than its words.
+fn contains_words(text: &str, words: &str, phrase: &str) -> bool {
+    let is_words = phrase.starts_with(char::is_alphanumeric) && phrase.ends_with(char::is_alphanumeric);
+    contains_phrase(text, phrase, char::is_alphanumeric)
+        || is_words && contains_phrase(words, &join_words(phrase), char::is_alphanumeric)
 }
 
 /// The blocked term that an email address is at.
@@ -153,7 +167,21 @@ fn host_of(url: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{host_of, is_within_domain};
+    use super::{contains_words, host_of, is_within_domain, join_words};
+
+    #[test]
+    fn phrase_is_found_whatever_separates_its_words() {
+        let contains = |text: &str, phrase: &str| contains_words(text, &join_words(text), phrase);
+        for text in
+            ["cheap pills", "so cheap  pills!", "cheap\n\tpills", "cheap-pills", "cheap... pills", "_cheap_pills_"]
+        {
+            assert!(contains(text, "cheap pills") && contains(text, "cheap-pills"), "{text}");
+        }
+        for text in ["cheap pillsbury", "cheappills", "cheap good pills", "pills cheap"] {
+            assert!(!contains(text, "cheap pills"), "{text}");
+        }
+        assert!(contains("c++ for all", "c++") && !contains("c for all", "c++") && contains("so $$$", "$$$"));
+    }
 
     #[test]
     fn domain_includes_its_subdomains_and_nothing_else() {

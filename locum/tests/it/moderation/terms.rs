@@ -35,3 +35,15 @@ fn blocked_term_refuses_a_post_and_a_held_one_reports_it() {
     moderate_on(&server, &["term", "unblock", "word", &bad]);
     author.publish_text(&format!("so {bad}!"));
 }
+
+#[test]
+fn blocked_phrase_is_refused_whatever_separates_its_words() {
+    let server = TestServer::start(&[]);
+    let (author, first, second) = (server.new_user("author"), word(), word());
+    moderate_on(&server, &["term", "block", "word", &format!("{first} {second}")]);
+    for separator in [" ", "  ", "\n", "-", ", "] {
+        let text = format!("so {first}{separator}{second}!");
+        author.post("/2/posts", &json!({ "text": text })).assert_problem(403, "about:blank");
+    }
+    author.publish_text(&format!("{first} but {second}"));
+}
