@@ -1,7 +1,7 @@
 //! What was decided about an account, and its appeals.
 
 use base::{Error, Refusal, SplitRefusal};
-use network::moderation::{self, Action, Appeal};
+use network::moderation::{self, Action, Appeal, Kind};
 use pages::{DecisionItem, DecisionsPage, TextPage};
 use portal::{BrowserVisit, MemberVisit, PageExit, PageQuery, redirect_to, run_page};
 use store::Tx;
@@ -14,6 +14,13 @@ pub(crate) const PATH: &str = "/settings/moderation";
 pub(crate) const LINK_PATH: &str = "/appeal";
 const SHOWN_DECISIONS: i64 = 100;
 
+/// An appeal that was refused: the action, what was typed, and what is wrong with it.
+struct RefusedAppeal {
+    action: i64,
+    text: String,
+    problem: String,
+}
+
 /// `GET /settings/moderation`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
@@ -22,35 +29,66 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     })
 }
 
-async fn render(call: &RequestContext, visit: &MemberVisit, failure: Option<String>) -> Result<HttpReply, PageExit> {
-    let user = visit.person.user.id;
+async fn render(
+    call: &RequestContext,
+    visit: &MemberVisit,
+    refused: Option<RefusedAppeal>,
+) -> Result<HttpReply, PageExit> {
+    let (user, username) = (visit.person.user.id, visit.person.user.username.clone());
     let load = move |tx: &mut Tx<'_>| {
         let actions = moderation::list_by_user(tx, user, SHOWN_DECISIONS)?;
-        let with_appeal = actions.into_iter().map(|action| {
-            let appeal = moderation::find_appeal(tx, action.id)?;
-            Ok((action, appeal))
-        });
-        with_appeal.collect::<Result<Vec<(Action, Option<Appeal>)>, Error>>()
+        actions.iter().map(|action| load_decision(tx, action, Some(&username))).collect::<Result<Vec<_>, Error>>()
     };
     let decisions = call.read(load).await?;
-    let decisions = decisions.iter().map(|(action, appeal)| decision_item(action, appeal.as_ref()));
-    let mut frame = visit.page_frame(call);
-    frame.failure = failure;
-    let page = DecisionsPage { frame, action: PATH.to_owned(), token: String::new(), decisions: decisions.collect() };
-    Ok(visit.render_page(call, &page)?)
+    let form = DecisionsForm { action: PATH, token: String::new(), decisions };
+    Ok(form.render(call, visit, refused)?)
 }
 
-fn decision_item(action: &Action, appeal: Option<&Appeal>) -> DecisionItem {
-    DecisionItem {
+/// What the page of decisions shows, and where its forms go.
+struct DecisionsForm {
+    action: &'static str,
+    token: String,
+    decisions: Vec<DecisionItem>,
+}
+
+impl DecisionsForm {
+    fn render(
+        mut self,
+        call: &RequestContext,
+        visit: &BrowserVisit,
+        refused: Option<RefusedAppeal>,
+    ) -> Result<HttpReply, Error> {
+        let mut frame = visit.page_frame(call);
+        let status = if refused.is_some() { 400 } else { 200 };
+        if let Some(refused) = refused {
+            let id = refused.action.to_string();
+            self.decisions.iter_mut().filter(|one| one.id == id).for_each(|one| one.typed.clone_from(&refused.text));
+            frame.failure = Some(refused.problem);
+        }
+        let page =
+            DecisionsPage { frame, action: self.action.to_owned(), token: self.token, decisions: self.decisions };
+        Ok(visit.render_page(call, &page)?.status(status))
+    }
+}
+
+/// `author` is the username of the person concerned, if they can open their post.
+fn load_decision(tx: &mut Tx<'_>, action: &Action, author: Option<&str>) -> Result<DecisionItem, Error> {
+    let is_removed = action.kind == Kind::Remove && action.lifted_at.is_none();
+    let post = action.post_id.filter(|_| !is_removed).zip(author);
+    let appeal = moderation::find_appeal(tx, action.id)?;
+    Ok(DecisionItem {
         id: action.id.to_string(),
         text: moderation::describe_kind(action.kind).to_owned(),
+        post_text: moderation::find_post_text(tx, action)?,
+        post_path: post.map(|(id, author)| format!("/{author}/status/{id}")),
         reason: action.reason.clone(),
         at: action.created_at(),
         ends_at: action.ends_at,
         is_lifted: action.lifted_at.is_some(),
-        appeal: appeal.map(describe_appeal),
         may_appeal: appeal.is_none() && action.lifted_at.is_none(),
-    }
+        appeal: appeal.as_ref().map(describe_appeal),
+        typed: String::new(),
+    })
 }
 
 fn describe_appeal(appeal: &Appeal) -> String {
@@ -69,9 +107,13 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
         let (actor, text) = (visit.audit_actor(), sent.text("text"));
         let action = sent.text("action");
         let action: i64 = action.parse().map_err(|_| Refusal::invalid_value("action", action))?;
+        let typed = text.clone();
         match call.write(move |tx: &mut Tx<'_>| moderation::appeal(tx, &actor, action, &text)).await.split_refusal()? {
             Ok(()) => Ok(redirect_to(PATH)),
-            Err(refusal) => Ok(render(&call, &visit, Some(error_message(&refusal).to_owned())).await?.status(400)),
+            Err(refusal) => {
+                let problem = error_message(&refusal).to_owned();
+                render(&call, &visit, Some(RefusedAppeal { action, text: typed, problem })).await
+            }
         }
     })
 }
@@ -82,16 +124,25 @@ pub(crate) fn show_link(call: RequestContext) -> HandlerFuture {
         let visit = BrowserVisit::from_call(&call).await?;
         let query = PageQuery::from_call(&call).unwrap_or_default();
         let token = query.get("token").unwrap_or_default().to_owned();
-        let secret = token.clone();
-        let action = call.read(move |tx: &mut Tx<'_>| moderation::find_appeal_link(tx, &secret)).await?;
-        let page = DecisionsPage {
-            frame: visit.page_frame(&call),
-            action: LINK_PATH.to_owned(),
-            token,
-            decisions: vec![decision_item(&action, None)],
-        };
-        Ok(visit.render_page(&call, &page)?)
+        render_link(&call, &visit, token, None).await
     })
+}
+
+/// `refused` is what was typed, and what is wrong with it.
+async fn render_link(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    token: String,
+    refused: Option<(String, String)>,
+) -> Result<HttpReply, PageExit> {
+    let secret = token.clone();
+    let load = move |tx: &mut Tx<'_>| {
+        let action = moderation::find_appeal_link(tx, &secret)?;
+        Ok((action.id, load_decision(tx, &action, None)?))
+    };
+    let (action, decision) = call.read(load).await?;
+    let form = DecisionsForm { action: LINK_PATH, token, decisions: vec![decision] };
+    Ok(form.render(call, visit, refused.map(|(text, problem)| RefusedAppeal { action, text, problem }))?)
 }
 
 /// `POST /appeal`.
@@ -99,12 +150,19 @@ pub(crate) fn submit_link(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let (visit, sent) = BrowserVisit::accept_form(&call).await?;
         let (token, text, address) = (sent.text("token"), sent.text("text"), visit.client_info.address.clone());
-        call.write(move |tx: &mut Tx<'_>| moderation::appeal_by_link(tx, &address, &token, &text)).await?;
-        let page = TextPage {
-            frame: visit.page_frame(&call),
-            title: "You appealed".to_owned(),
-            html: "<p>A moderator will read it. The answer comes by email.</p>".to_owned(),
-        };
+        let (secret, typed) = (token.clone(), text.clone());
+        let appeal = move |tx: &mut Tx<'_>| moderation::appeal_by_link(tx, &address, &secret, &text);
+        match call.write(appeal).await.split_refusal()? {
+            Ok(()) => {}
+            Err(refusal @ Refusal::InvalidParameters(_)) => {
+                let problem = error_message(&refusal).to_owned();
+                return render_link(&call, &visit, token, Some((typed, problem))).await;
+            }
+            Err(refusal) => return Err(refusal.into()),
+        }
+        let html = "<p>A moderator will read it. The answer comes by email if your address is confirmed, and is shown \
+                    when you sign in.</p>";
+        let page = TextPage { frame: visit.page_frame(&call), title: "You appealed".to_owned(), html: html.to_owned() };
         Ok(visit.render_page(&call, &page)?)
     })
 }

@@ -38,6 +38,9 @@ pub struct DecisionItem {
     pub id: String,
     /// A sentence.
     pub text: String,
+    /// What the post says that it is about; may be empty.
+    pub post_text: String,
+    pub post_path: Option<String>,
     pub reason: String,
     pub at: Time,
     pub ends_at: Option<Time>,
@@ -45,6 +48,8 @@ pub struct DecisionItem {
     /// What became of the appeal, if there is one.
     pub appeal: Option<String>,
     pub may_appeal: bool,
+    /// The text of an appeal that was refused.
+    pub typed: String,
 }
 
 /// Sends `action`, `text` and, for someone who cannot sign in, `token`.

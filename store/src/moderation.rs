@@ -71,6 +71,15 @@ pub fn list_by_user(tx: &mut Tx<'_>, user: UserId, limit: i64) -> Result<Vec<Mod
     tx.query_rows(sql, &[user.into(), limit.into()])
 }
 
+/// The ban or suspension in force, of which a ban comes first.
+pub fn find_suspension(tx: &mut Tx<'_>, user: UserId) -> Result<Option<ModerationAction>, Fault> {
+    let sql = select!(
+        ModerationAction,
+        "WHERE user_id = $1 AND kind IN (6, 7) AND lifted_at IS NULL ORDER BY kind DESC, id DESC LIMIT 1"
+    );
+    tx.query_row(sql, &[user.into()])
+}
+
 /// Kinds in force about an account, without those about its posts.
 pub fn active_account_kinds(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<ModerationKind>, Fault> {
     let sql =

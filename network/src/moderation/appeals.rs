@@ -6,10 +6,10 @@ use serde_json::json;
 use store::Tx;
 use store::moderation::{self, Appeal, ModerationAction};
 
-use super::{find_action, lift, needed_role, notices};
+use super::{find_action, needed_role, notices, undo};
 use crate::audit::{self, AuditAction, AuditActor};
 use crate::emails::EmailSite;
-use crate::{notifications, user_roles};
+use crate::user_roles;
 
 /// Characters.
 pub const MAX_APPEAL_LENGTH: usize = 2_000;
@@ -74,7 +74,7 @@ pub fn appeal_by_link(tx: &mut Tx<'_>, address: &str, secret: &str, text: &str) 
     Ok(())
 }
 
-/// Accepting lifts the action.
+/// Accepting lifts the action. The person concerned is told the decision and the answer, also by email.
 pub fn decide_appeal(
     tx: &mut Tx<'_>,
     site: &EmailSite,
@@ -94,13 +94,13 @@ pub fn decide_appeal(
     }
     let detail = json!({ "action": id.to_string(), "accepted": accept });
     audit::append(tx, actor, AuditAction::MODERATION_DECIDE, None, &detail)?;
-    let text = match (accept, action.lifted_at) {
+    let outcome = match (accept, action.lifted_at) {
         (true, None) => {
-            lift(tx, site, actor, id)?;
-            return Ok(());
+            undo(tx, actor, &action)?;
+            "Your appeal was accepted, and the decision is no longer in force."
         }
         (true, Some(_)) => "Your appeal was accepted. The decision had ended already.",
         (false, _) => "Your appeal was read, and the decision stands.",
     };
-    Ok(notifications::notify_user(tx, action.user_id, text, notices::DECISIONS_PATH)?)
+    notices::announce_appeal_decision(tx, site, &action, outcome, answer.trim())
 }

@@ -1,18 +1,16 @@
 //! What the person concerned is told about an action.
 
-use base::{AccountTimeZone, Error, Fault, Secret};
+use base::{AccountTimeZone, Error, Fault, Secret, UserId};
 use store::Tx;
-use store::emails::EmailLink;
 use store::moderation::{ModerationAction, ModerationKind};
 use store::users::{self, User};
 
 use super::appeals::{APPEAL, APPEAL_PERIOD_MS};
 use crate::emails::{self, APPEAL_PATH, EmailSite};
-use crate::{member_time_zones, notifications};
+use crate::{email_links, member_time_zones, notifications};
 
 /// Where members see what was decided about their account.
 pub(super) const DECISIONS_PATH: &str = "/settings/moderation";
-const SECRET_LENGTH: usize = 44;
 
 pub(super) fn announce_action(
     tx: &mut Tx<'_>,
@@ -29,7 +27,7 @@ pub(super) fn announce_action(
     // Whoever cannot sign in needs a way to appeal.
     let cannot_sign_in = matches!(action.kind, ModerationKind::Suspend | ModerationKind::Ban);
     let (link, expires_at) = if cannot_sign_in {
-        let secret = create_appeal_link(tx, action)?;
+        let secret = create_appeal_link(tx, action, APPEAL_PERIOD_MS)?;
         (site.build_link(APPEAL_PATH, &secret), Some(tx.now().plus_ms(APPEAL_PERIOD_MS)))
     } else {
         (site.build_url(DECISIONS_PATH), None)
@@ -50,17 +48,31 @@ pub(super) fn announce_end(tx: &mut Tx<'_>, site: Option<&EmailSite>, action: &M
     Ok(())
 }
 
-fn create_appeal_link(tx: &mut Tx<'_>, action: &ModerationAction) -> Result<Secret, Fault> {
-    let secret = Secret::new(tx.rng().random_token(SECRET_LENGTH)?);
-    let link = EmailLink {
-        purpose: APPEAL.to_owned(),
-        user_id: action.user_id,
-        // The action instead of an address.
-        email: action.id.to_string(),
-        expires_at: tx.now().plus_ms(APPEAL_PERIOD_MS),
+pub(super) fn announce_appeal_decision(
+    tx: &mut Tx<'_>,
+    site: &EmailSite,
+    action: &ModerationAction,
+    outcome: &str,
+    answer: &str,
+) -> Result<(), Error> {
+    let Some(user) = users::find_by_id(tx, action.user_id)? else {
+        return Ok(());
     };
-    store::emails::insert_link(tx, &secret.digest(), &link)?;
-    Ok(secret)
+    let answer = if answer.is_empty() { String::new() } else { format!(" The answer: {}", end_sentence(answer)) };
+    let text = format!("{outcome}{answer} The decision was: {}", describe_kind(action.kind));
+    notifications::notify_user(tx, user.id, &text, DECISIONS_PATH)?;
+    Ok(emails::enqueue_to_member(tx, &user, site.account_subject(&user), &text, None)?)
+}
+
+/// The link stores the action instead of an address.
+fn create_appeal_link(tx: &mut Tx<'_>, action: &ModerationAction, ttl_ms: i64) -> Result<Secret, Fault> {
+    email_links::create_link(tx, APPEAL, action.user_id, &action.id.to_string(), ttl_ms)
+}
+
+/// A link for someone whose suspended account does not sign in. None if no decision suspended it.
+pub(crate) fn find_suspension_link(tx: &mut Tx<'_>, user: UserId) -> Result<Option<Secret>, Fault> {
+    let suspension = store::moderation::find_suspension(tx, user)?;
+    suspension.map(|action| create_appeal_link(tx, &action, email_links::TTL_MS)).transpose()
 }
 
 /// A sentence to the person concerned.
@@ -76,8 +88,15 @@ pub const fn describe_kind(kind: ModerationKind) -> &'static str {
     }
 }
 
+/// With a full stop, unless the text ends like a sentence already.
+fn end_sentence(text: &str) -> String {
+    let ends = text.ends_with(|last: char| !last.is_alphanumeric() && !")]\"'”’".contains(last));
+    if ends { text.to_owned() } else { format!("{text}.") }
+}
+
 fn describe_action(action: &ModerationAction, zone: &AccountTimeZone) -> String {
-    let reason = if action.reason.is_empty() { String::new() } else { format!(" Reason: {}", action.reason) };
+    let reason =
+        if action.reason.is_empty() { String::new() } else { format!(" Reason: {}", end_sentence(&action.reason)) };
     let end = action.ends_at.map_or_else(String::new, |end| format!(" It ends on {}.", zone.format_long(end)));
     format!("{}{reason}{end}", describe_kind(action.kind))
 }

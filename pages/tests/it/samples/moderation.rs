@@ -32,12 +32,15 @@ pub(crate) fn decisions_states() -> Vec<(&'static str, DecisionsPage)> {
     let one = |text: &str, may_appeal: bool| DecisionItem {
         id: "12".to_owned(),
         text: "A moderator suspended your account.".to_owned(),
+        post_text: text.to_owned(),
+        post_path: Some("/ada/status/12".to_owned()),
         reason: text.to_owned(),
         at: days_ago(2),
         ends_at: Some(minutes_ago(-60)),
         is_lifted: false,
         appeal: (!may_appeal).then(|| text.to_owned()),
         may_appeal,
+        typed: text.to_owned(),
     };
     let of = |frame, decisions| DecisionsPage {
         frame,
