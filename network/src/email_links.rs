@@ -73,6 +73,17 @@ fn consume_link(tx: &mut Tx<'_>, secret: &str, purpose: &str) -> Result<EmailLin
 /// Sends a link that confirms an address. If another user has confirmed the address, that user is notified instead;
 /// nothing is sent to an address that got too many. The caller cannot tell the difference.
 pub fn send_email_confirmation(tx: &mut Tx<'_>, site: &EmailSite, user: &User, email: &str) -> Result<(), Fault> {
+    send_email_confirmation_after(tx, site, user, email, "")
+}
+
+/// As [`send_email_confirmation`], after a paragraph about why.
+pub(crate) fn send_email_confirmation_after(
+    tx: &mut Tx<'_>,
+    site: &EmailSite,
+    user: &User,
+    email: &str,
+    paragraph: &str,
+) -> Result<(), Fault> {
     let may_send = may_send_email(tx, CONFIRM, email)?;
     if !may_send && store::emails::pending_address(tx, user.id, CONFIRM)?.as_deref() == Some(email) {
         // The link of the last email goes on working.
@@ -97,7 +108,7 @@ pub fn send_email_confirmation(tx: &mut Tx<'_>, site: &EmailSite, user: &User, e
         (format!("Your email address on {}", site.name()), text, None)
     } else {
         let text = format!(
-            "Hello,\n\nConfirm that this email address belongs to your account @{} on {}:\n\n{}\n\n\
+            "Hello,\n\n{paragraph}Confirm that this email address belongs to your account @{} on {}:\n\n{}\n\n\
              The link works once and expires after 30 minutes. If you did not request it, ignore \
              this email.\n",
             user.username,

@@ -17,8 +17,8 @@ use store::{Store, Tx, attempt_limits, users};
 use crate::account_deletion::{self, RestorationOffer};
 use crate::audit::{self, AuditAction, AuditActor};
 use crate::passwords::{PasswordPool, is_hash_current};
-use crate::pending_sign_ins;
 use crate::sessions::{self, ClientInfo, SignInMethod, UserSession};
+use crate::{moderation, pending_sign_ins};
 
 pub use store::attempt_limits::{AttemptDecision, AttemptRateLimit};
 
@@ -28,8 +28,10 @@ pub const MAX_PASSWORD_BYTES: usize = 1024;
 /// Of the addresses that a user signed in from.
 const MAX_KNOWN_ADDRESSES: i64 = 200;
 
-/// Shown after the correct password of a suspended account.
-pub const SUSPENDED_DETAIL: &str = "Your account is suspended and is not permitted to access this feature.";
+/// Shown after the correct password of an account that was suspended without a decision.
+pub const SUSPENDED_DETAIL: &str = "Your account is suspended.";
+/// Shown after the correct password of an application for an account.
+pub const WAITING_DETAIL: &str = "Your application waits for a moderator. You get an email with the decision.";
 /// Shown after the correct password of a deleted account.
 pub const DELETED_DETAIL: &str = "Your account has been deleted.";
 
@@ -101,6 +103,11 @@ pub enum SignInOutcome {
     },
     /// The password is correct, and the account can be restored, which its owner has deleted.
     Restorable(RestorationOffer),
+    /// The password is correct, and a moderator has suspended the account.
+    Suspended {
+        /// The secret of a link to the decision, where it can be appealed.
+        decision: Secret,
+    },
     /// The password is correct, but the account is not active.
     Closed {
         /// The text to show.
@@ -121,6 +128,8 @@ pub struct SignInService {
 enum CredentialCheck {
     /// The user, the stored hash, and the buckets to refund.
     Right(Box<User>, String, AttemptBuckets),
+    /// The password of an application for an account, which waits for a moderator.
+    Waiting,
     Wrong,
     Throttled(i64),
 }
@@ -140,6 +149,7 @@ impl SignInService {
         let checked = self.check_credentials(&login, &attempt.password, &attempt.client_info, attempt.device).await?;
         let (user, stored, buckets) = match checked {
             CredentialCheck::Right(user, stored, buckets) => (user, stored, buckets),
+            CredentialCheck::Waiting => return Ok(SignInOutcome::Closed { detail: WAITING_DETAIL }),
             CredentialCheck::Wrong => return Ok(SignInOutcome::Wrong),
             CredentialCheck::Throttled(retry_ms) => {
                 return Ok(SignInOutcome::Throttled { retry_ms });
@@ -209,7 +219,7 @@ impl SignInService {
                 CredentialCheck::Right(found, _, buckets) if found.id == user => {
                     self.store.write(move |tx: &mut Tx<'_>| Ok(refund_attempt(tx, &buckets)?)).await
                 }
-                CredentialCheck::Right(..) | CredentialCheck::Wrong => {
+                CredentialCheck::Right(..) | CredentialCheck::Waiting | CredentialCheck::Wrong => {
                     Err(invalid_field("password", "The password is wrong").into())
                 }
                 CredentialCheck::Throttled(_) => Err(Refusal::RateLimited.into()),
@@ -231,27 +241,28 @@ impl SignInService {
             if let Some(retry_ms) = charge_attempt(tx, &buckets, &client_info)? {
                 return Ok(Err(retry_ms));
             }
-            let Some(user) = user else {
-                return Ok(Ok(None));
+            // Asked in any case, which must take the same time.
+            let waiting = store::registration_requests::find_password_hash(tx, &name)?;
+            let stored = match &user {
+                Some(user) => users::find_password_hash(tx, user.id)?,
+                None => waiting,
             };
-            let stored = users::find_password_hash(tx, user.id)?.unwrap_or_default();
-            Ok(Ok(Some((user, stored, buckets))))
+            Ok(Ok((user, stored.unwrap_or_default(), buckets)))
         };
-        let found = match self.store.write(load_user).await? {
+        let (user, stored, buckets) = match self.store.write(load_user).await? {
             Ok(found) => found,
             Err(retry_ms) => return Ok(CredentialCheck::Throttled(retry_ms)),
         };
         // Verification takes the same time for unknown logins and passwords that are too long.
-        let stored = found.as_ref().map_or("", |(_, stored, _)| stored.as_str());
         let is_valid_length = password.expose_secret().len() <= MAX_PASSWORD_BYTES;
         let checked_password = if is_valid_length { password } else { &Secret::new("") };
-        if self.pool.verify(checked_password, stored).await?
-            && is_valid_length
-            && let Some((user, stored, buckets)) = found
-        {
-            return Ok(CredentialCheck::Right(Box::new(user), stored, buckets));
+        if self.pool.verify(checked_password, &stored).await? && is_valid_length {
+            return Ok(match user {
+                Some(user) => CredentialCheck::Right(Box::new(user), stored, buckets),
+                None => CredentialCheck::Waiting,
+            });
         }
-        let actor = AuditActor { user: found.map(|(user, ..)| user.id), ..AuditActor::anonymous(&client.address) };
+        let actor = AuditActor { user: user.map(|user| user.id), ..AuditActor::anonymous(&client.address) };
         let record =
             move |tx: &mut Tx<'_>| Ok(audit::append(tx, &actor, AuditAction::SIGN_IN_FAILED, None, &Value::Null)?);
         self.store.write(record).await?;
@@ -271,6 +282,10 @@ pub(crate) fn answer_inactive_account(
         UserState::Suspended => SUSPENDED_DETAIL,
         UserState::Deleted | UserState::Placeholder => DELETED_DETAIL,
     };
+    let decision = match user.state {
+        UserState::Suspended => moderation::find_suspension_link(tx, user.id)?,
+        _ => None,
+    };
     if user.state == UserState::Deleted
         && let Some(offer) = account_deletion::offer_restoration(tx, user, method)?
     {
@@ -279,7 +294,10 @@ pub(crate) fn answer_inactive_account(
     let actor = AuditActor::user(user.id, &client.address);
     let why = json!({"why": "the account does not take part"});
     audit::append(tx, &actor, AuditAction::SIGN_IN_FAILED, None, &why)?;
-    Ok(Some(SignInOutcome::Closed { detail }))
+    Ok(Some(match decision {
+        Some(decision) => SignInOutcome::Suspended { decision },
+        None => SignInOutcome::Closed { detail },
+    }))
 }
 
 /// What an attempt at an account, or at a login that nobody has, counts towards.

@@ -34,6 +34,13 @@ pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Option<RegistrationRequest>, Fau
     tx.query_row(select!(RegistrationRequest, "WHERE id = $1"), &[id.into()])
 }
 
+/// Of the application with an email address, or of the oldest with a username; `login` is in lower case.
+pub fn find_password_hash(tx: &mut Tx<'_>, login: &str) -> Result<Option<String>, Fault> {
+    let sql = "SELECT password_hash FROM registration_request WHERE email = $1 OR LOWER(username) = $1 \
+               ORDER BY id LIMIT 1";
+    tx.query_row(sql, &[login.into()])
+}
+
 /// Oldest first.
 pub fn list(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<RegistrationRequest>, Fault> {
     tx.query_rows(select!(RegistrationRequest, "ORDER BY id LIMIT $1"), &[limit.into()])

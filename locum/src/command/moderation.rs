@@ -333,7 +333,7 @@ async fn decide_application(instance: &Instance, id: i64, decision: AppealDecisi
         if accept {
             return registration::accept_application(tx, &site, &actor, id).map(Some);
         }
-        registration::refuse_application(tx, &actor, id).map(|()| None)
+        registration::refuse_application(tx, &site, &actor, id).map(|()| None)
     };
     let user = instance.store.write(work).await?;
     Ok(json!({ "application": id.to_string(), "user_id": user.map(|id| id.to_string()) }))

@@ -83,7 +83,9 @@ pub(crate) fn decide_application(call: RequestContext) -> HandlerFuture {
                 let accept = move |tx: &mut Tx<'_>| registration::accept_application(tx, &site, &actor, id).map(drop);
                 call.write(accept).await?;
             }
-            "reject" => call.write(move |tx: &mut Tx<'_>| registration::refuse_application(tx, &actor, id)).await?,
+            "reject" => {
+                call.write(move |tx: &mut Tx<'_>| registration::refuse_application(tx, &site, &actor, id)).await?
+            }
             other => return Err(Refusal::invalid_value("decision", other).into()),
         }
         Ok(redirect_to(PEOPLE_PATH))

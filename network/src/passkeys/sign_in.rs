@@ -104,7 +104,7 @@ fn complete_sign_in(
         }
     };
     let answer = answer_inactive_account(tx, &user, client, SignInMethod::Passkey)?;
-    if !matches!(answer, Some(SignInOutcome::Closed { .. })) {
+    if !matches!(answer, Some(SignInOutcome::Closed { .. } | SignInOutcome::Suspended { .. })) {
         attempt_limits::refund_attempt(tx, &challenge_bucket(client), CHALLENGES_PER_ADDRESS)?;
     }
     if let Some(answer) = answer {

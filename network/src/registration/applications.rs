@@ -52,7 +52,7 @@ pub fn list_applications(tx: &mut Tx<'_>, actor: &AuditActor, limit: i64) -> Res
     Ok(registration_requests::list(tx, limit)?)
 }
 
-/// Creates the account and sends a link to confirm its address.
+/// Creates the account, and sends a link to confirm its address that says so.
 pub fn accept_application(tx: &mut Tx<'_>, site: &EmailSite, actor: &AuditActor, id: i64) -> Result<UserId, Error> {
     let request = take(tx, actor, id, true)?;
     let new = NewUser {
@@ -63,13 +63,21 @@ pub fn accept_application(tx: &mut Tx<'_>, site: &EmailSite, actor: &AuditActor,
     };
     let user = crate::users::create(tx, &new)?;
     users::set_email(tx, user.id, &request.email, false)?;
-    email_links::send_email_confirmation(tx, site, &user, &request.email)?;
+    let accepted = format!("Your application for an account on {} was accepted. You can sign in.\n\n", site.name());
+    email_links::send_email_confirmation_after(tx, site, &user, &request.email, &accepted)?;
     Ok(user.id)
 }
 
-/// Deletes the application without an email to its address, which nobody has confirmed.
-pub fn refuse_application(tx: &mut Tx<'_>, actor: &AuditActor, id: i64) -> Result<(), Error> {
-    take(tx, actor, id, false).map(drop)
+/// Deletes the application and says so to its address, unless that got too many emails.
+pub fn refuse_application(tx: &mut Tx<'_>, site: &EmailSite, actor: &AuditActor, id: i64) -> Result<(), Error> {
+    let request = take(tx, actor, id, false)?;
+    let text = format!(
+        "Hello,\n\nYour application for the account @{} on {} was refused, and what you entered was deleted.\n",
+        request.username,
+        site.name(),
+    );
+    let subject = format!("Your application on {}", site.name());
+    Ok(email_links::notify_recipient(tx, "application", &request.email, &subject, &text)?)
 }
 
 fn take(tx: &mut Tx<'_>, actor: &AuditActor, id: i64, accepted: bool) -> Result<RegistrationRequest, Error> {

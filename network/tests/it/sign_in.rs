@@ -58,6 +58,7 @@ pub(crate) async fn told(gate: &SignInService, login: &str, password: &str, addr
             "throttled".to_owned()
         }
         SignInOutcome::Restorable(offer) => format!("restorable {}", offer.username),
+        SignInOutcome::Suspended { .. } => "suspended by a decision".to_owned(),
         SignInOutcome::Closed { detail } => detail.to_owned(),
     }
 }

@@ -69,6 +69,10 @@ pub(super) async fn answer_sign_in(
         }
         SignInOutcome::CodeNeeded { pending } => return Ok(ask_for_code(call, next, &pending)),
         SignInOutcome::Restorable(offer) => return account_data::offer_restoration(call, visit, next, &offer),
+        SignInOutcome::Suspended { decision } => {
+            let path = format!("{}?token={}", network::emails::APPEAL_PATH, decision.expose_secret());
+            return Ok(redirect_to(&path));
+        }
         SignInOutcome::Wrong => (wrong.to_owned(), 400, 0),
         SignInOutcome::Closed { detail } => (detail.to_owned(), 403, 0),
         SignInOutcome::Throttled { retry_ms } => {

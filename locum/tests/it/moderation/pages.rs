@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::moderate_on;
 use crate::harness::{TestRequest, TestServer, TestUser};
-use crate::pages::browser::Browser;
+use crate::pages::browser::{Browser, hidden};
 
 const PASSWORD: &str = "a long secret";
 
@@ -20,6 +20,13 @@ fn staff<'s>(server: &'s TestServer, role: &str) -> (TestUser<'s>, Browser<'s>) 
     let (user, browser) = member(server, role);
     server.run_cli(&["role", "grant", &user.username, role]).assert_success();
     (user, browser)
+}
+
+/// The page of the email that was queued last.
+fn newest_email(developer: &mut Browser<'_>) -> String {
+    let mailbox = developer.get("/mailbox").text();
+    let message = mailbox.split("href=\"/mailbox/").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    developer.get(format!("/mailbox/{message}")).text()
 }
 
 fn report(browser: &mut Browser<'_>, subject: &str, category: &str) -> u16 {
@@ -216,20 +223,107 @@ fn suspended_person_appeals_by_the_link_in_the_email() {
     let user = server.new_user_with("author", &["--email", "author@example.org"]);
     let action = moderate_on(&server, &["ban", &user.username, "--reason", "Rule 4"]);
     let (_, mut developer) = member(&server, "developer");
-    let mailbox = developer.get("/mailbox").text();
-    let message = mailbox.split("href=\"/mailbox/").nth(1).unwrap().split('"').next().unwrap().to_owned();
-    let message = developer.get(format!("/mailbox/{message}")).text();
+    let message = newest_email(&mut developer);
     let token = message.split("/appeal?token=").nth(1).unwrap();
     let token: String = token.chars().take_while(char::is_ascii_alphanumeric).collect();
     let mut browser = Browser::new(&server);
     let page = browser.get(format!("/appeal?token={token}"));
     assert!(page.text().contains("Rule 4"), "{}", page.text());
+    let empty = browser.submit(&page, "/appeal", &[("text", " ")]);
+    assert_eq!(empty.status, 400);
+    assert!(empty.text().contains("An appeal has 1 to 2000 characters") && empty.text().contains("name=\"text\""));
     assert_eq!(browser.submit(&page, "/appeal", &[("text", "Not me")]).status, 200);
     assert_eq!(browser.submit(&page, "/appeal", &[("text", "Again")]).status, 403);
     let appeals = moderate_on(&server, &["appeals"]);
     assert_eq!((&appeals[0]["text"], &appeals[0]["action"]["id"]), (&"Not me".into(), &action["id"]));
-    moderate_on(&server, &["decide", action["id"].as_str().unwrap(), "accept"]);
+    moderate_on(&server, &["decide", action["id"].as_str().unwrap(), "accept", "--answer", "Fair enough"]);
+    let answer = newest_email(&mut developer);
+    assert!(answer.contains("no longer in force. The answer: Fair enough."), "{answer}");
     assert_eq!(server.run_cli(&["user", "show", &user.username]).json()["state"], "active");
+}
+
+#[test]
+fn suspended_person_who_signs_in_reads_the_decision_and_its_end_and_appeals() {
+    let server = TestServer::start(&[]);
+    let (user, _) = member(&server, "author");
+    let order = ["suspend", &user.username, "--for", "7d", "--reason", "Spam in replies"];
+    let action = moderate_on(&server, &order);
+    let mut browser = Browser::new(&server);
+    let wrong = browser.sign_in(&user.username, "not the secret", "/home");
+    assert!(wrong.status == 400 && !wrong.text().contains("suspended"), "{}", wrong.text());
+    let answer = browser.sign_in(&user.username, PASSWORD, "/home");
+    assert_eq!(answer.status, 303);
+    let path = answer.header("location").to_owned();
+    let page = browser.get(path.as_str());
+    let text = page.text();
+    assert!(text.contains("A moderator suspended your account.") && text.contains("Spam in replies"), "{text}");
+    assert!(text.contains(" UTC</time>.") && !text.contains("Z</time>."), "{text}");
+    assert_eq!(browser.get("/settings/account").status, 303, "nobody is signed in");
+    assert_eq!(browser.submit(&page, "/appeal", &[("text", "Not me")]).status, 200);
+    moderate_on(&server, &["decide", action["id"].as_str().unwrap(), "reject", "--answer", "It was you"]);
+    let path = browser.sign_in(&user.username, PASSWORD, "/home").header("location").to_owned();
+    let text = browser.get(path).text();
+    assert!(text.contains("Your appeal was rejected. It was you") && !text.contains("name=\"text\""), "{text}");
+}
+
+#[test]
+fn rejected_appeal_is_answered_by_email() {
+    let server = TestServer::start(&[]);
+    let user = server.new_user_with("author", &["--email", "author@example.org"]);
+    let (_, mut developer) = member(&server, "developer");
+    let action = moderate_on(&server, &["silence", &user.username, "--for", "7d", "--reason", "Spam in replies"]);
+    assert!(newest_email(&mut developer).contains("Reason: Spam in replies. It ends on "));
+    let mut browser = Browser::new(&server);
+    browser.sign_in(&user.username, PASSWORD, "/home");
+    let page = browser.get("/settings/moderation");
+    assert_eq!(browser.submit(&page, "/settings/moderation", &[("text", "Not me")]).status, 303);
+    moderate_on(&server, &["decide", action["id"].as_str().unwrap(), "reject", "--answer", "It was you"]);
+    let answer = newest_email(&mut developer);
+    assert!(answer.contains("the decision stands. The answer: It was you."), "{answer}");
+}
+
+#[test]
+fn decision_shows_the_post_that_it_is_about() {
+    let server = TestServer::start(&[]);
+    let (author, mut browser) = member(&server, "author");
+    let (labelled, removed) = (author.publish_text("rather rude"), author.publish_text("far too rude"));
+    moderate_on(&server, &["label", &labelled]);
+    moderate_on(&server, &["remove", &removed]);
+    let text = browser.get("/settings/moderation").text();
+    assert!(text.contains("rather rude") && text.contains("far too rude"), "{text}");
+    let path = |post: &str| format!("href=\"/{}/status/{post}\"", author.username);
+    assert!(text.contains(&path(&labelled)) && !text.contains(&path(&removed)), "{text}");
+}
+
+#[test]
+fn nobody_dismisses_or_reads_reports_about_themselves_or_someone_with_their_role() {
+    let server = TestServer::start(&[]);
+    let (first, mut browser) = staff(&server, "moderator");
+    let (_, mut other) = staff(&server, "moderator");
+    let mut reporter = member(&server, "reporter").1;
+    moderate_on(&server, &["term", "block", "word", "pills", "--hold"]);
+    let post = first.publish_text("good pills");
+    assert_eq!(report(&mut reporter, &format!("user={}", first.id), "abuse"), 200);
+    assert_eq!(report(&mut reporter, &format!("post={post}"), "abuse"), 200);
+    let text = browser.get("/admin").text();
+    assert!(text.contains("No open reports") && !text.contains("reporter"), "{text}");
+    let queue = moderate_on(&server, &["queue"]);
+    let page = other.get("/admin");
+    for report in queue.as_array().unwrap() {
+        let fields = [("report", report["id"].as_str().unwrap()), ("act", "dismiss"), ("days", "7"), ("reason", "")];
+        for browser in [&mut browser, &mut other] {
+            let csrf = hidden(&browser.get("/admin/people").text(), "/admin/invitations")["csrf"].clone();
+            let refused = browser.submit(&page, "/admin/reports", &[&fields[..], &[("csrf", &csrf)]].concat());
+            assert_eq!(refused.status, 400, "{}", refused.text());
+            assert!(refused.text().contains("Nobody decides about themselves"), "{}", refused.text());
+        }
+    }
+    assert_eq!(moderate_on(&server, &["queue"]).as_array().unwrap().len(), queue.as_array().unwrap().len());
+    let id = queue[0]["id"].as_str().unwrap();
+    moderate_on(&server, &["dismiss", id]);
+    let entries = server.run_cli(&["audit", "list", "--limit", "10"]).json();
+    let entry = entries.as_array().unwrap().iter().find(|entry| entry["kind"] == "report.dismiss").unwrap().clone();
+    assert_eq!(entry["detail"]["user"], first.id.as_str());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Who may register, as the site's owners have set it.
 
-use crate::harness::TestServer;
+use crate::harness::{MailServer, TestServer};
 use crate::pages::browser::Browser;
 
 fn join(server: &TestServer, username: &str, email: &str) -> String {
@@ -14,7 +14,11 @@ fn join(server: &TestServer, username: &str, email: &str) -> String {
 
 #[test]
 fn applications_wait_for_a_moderator_when_registrations_need_approval() {
-    let server = TestServer::start_network(&["--set", "auth.registration=closed"]);
+    let office = MailServer::open("hush-hush");
+    let mail = format!("mail.smtp_url={}", office.url("hush-hush"));
+    let sets = [&mail, "mail.from=no-reply@harbour.example", "auth.registration=closed"];
+    let sets = sets.iter().flat_map(|set| ["--set", set]).collect::<Vec<&str>>();
+    let server = TestServer::start_network(&sets);
     let cli = |args: &[&str]| server.run_cli(args);
     let wrong = cli(&["site", "set", "registrations", "some"]);
     assert!(wrong.stderr.contains("[open,approval,invite,closed]"), "{}", wrong.stderr);
@@ -32,12 +36,17 @@ fn applications_wait_for_a_moderator_when_registrations_need_approval() {
     );
     assert!(join(&server, "bob", "bob@example.org").contains("waiting for approval"));
     assert!(cli(&["user", "show", "ada"]).code != 0);
+    let sign_in = |login: &str, password: &str| Browser::new(&server).sign_in(login, password, "/home").text();
+    assert!(sign_in("ADA@example.org", "tr4ms stop here").contains("Your application waits for a moderator."));
+    assert!(!sign_in("ada", "another secret").contains("application"));
     let waiting = cli(&["mod", "applications"]).json();
     let ids: Vec<&str> = waiting.as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap()).collect();
     assert_eq!(ids.len(), 2);
     cli(&["mod", "admit", ids[0], "accept"]).assert_success();
     cli(&["mod", "admit", ids[1], "reject"]).assert_success();
     assert!(cli(&["mod", "admit", ids[1], "accept"]).code != 0);
+    office.wait_for_email("ada@example.org", "was accepted. You can sign in.");
+    office.wait_for_email("bob@example.org", "was refused");
     assert_eq!(cli(&["user", "show", "ada"]).json()["email"], "ada@example.org");
     assert!(cli(&["user", "show", "bob"]).code != 0);
     let mut browser = Browser::new(&server);
