@@ -9,7 +9,7 @@ use portal::{BrowserVisit, run_page};
 use store::Tx;
 use store::media::{self, Media};
 use store::messages::MessageEvent;
-use view::playable_files;
+use view::show_stored_media;
 use web::endpoint::HandlerFuture;
 use web::media_files::{MediaFileReaders, send_media_file};
 use web::request_context::RequestContext;
@@ -53,17 +53,9 @@ pub(crate) fn build_message_media(message: i64, media: Option<&Media>) -> Messag
     }
 }
 
-/// An animated picture of which there is no video is shown as a picture.
 fn show_media(media: &Media, url: impl Fn(&str) -> Option<String>) -> PostMedia {
-    let film = playable_files(media, &url).into_iter().find(|film| film.content_type == "video/mp4");
-    let video = film.map(|film| film.url);
-    let small = media.size_path("small").filter(|_| video.is_some() || media.kind == "photo");
-    let picture = match small {
-        Some(path) => url(&path),
-        None if video.is_some() => None,
-        None => url(&media.path),
-    };
-    PostMedia { picture: picture.unwrap_or_default(), video, description: media.alt_text.clone() }
+    let shown = show_stored_media(media, url);
+    PostMedia { picture: shown.picture, video: shown.video, description: shown.description }
 }
 
 fn media_kind(media: &Media) -> MessageMediaKind {

@@ -1,5 +1,6 @@
 //! The administration of the site.
 
+pub(crate) mod actions;
 pub(crate) mod audit_log;
 pub(crate) mod people;
 pub(crate) mod queue;
@@ -8,6 +9,8 @@ pub(crate) mod terms;
 
 pub(crate) const QUEUE_PATH: &str = "/admin";
 pub(crate) const REPORTS_PATH: &str = "/admin/reports";
+pub(crate) const REPORT_FILE_PATH: &str = "/admin/reports/{report}/files/{file}";
+pub(crate) const ACTIONS_PATH: &str = "/admin/actions";
 pub(crate) const APPEALS_PATH: &str = "/admin/appeals";
 pub(crate) const PEOPLE_PATH: &str = "/admin/people";
 pub(crate) const APPLICATIONS_PATH: &str = "/admin/applications";

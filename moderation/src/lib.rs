@@ -10,7 +10,7 @@ mod setup;
 mod site_texts;
 
 use portal::portal_page;
-use web::endpoint::{BodySpec, Endpoint, MAX_TEXT};
+use web::endpoint::{BodySpec, Endpoint, Kind, MAX_TEXT, Parameter};
 use web::text_members;
 
 pub static ENDPOINTS: &[&[Endpoint]] = &[PAGES];
@@ -59,6 +59,20 @@ static PAGES: &[Endpoint] = &[
         .handler(admin::queue::act)
         .summary("Acts on the subject of a report, or dismisses the report.")
         .body(BodySpec::Form(text_members! { MAX_TEXT; csrf report act days reason })),
+    portal_page("adminReportFile", "GET", admin::REPORT_FILE_PATH)
+        .handler(admin::queue::show_file)
+        .params(&[&[
+            Parameter::path("report", Kind::ID, "The id of the report."),
+            Parameter::path("file", Kind::text(1, 200), "The name of the file."),
+        ]])
+        .summary("A picture or video of what is reported."),
+    portal_page("adminActions", "GET", admin::ACTIONS_PATH)
+        .handler(admin::actions::show)
+        .summary("What moderators did, newest first."),
+    portal_page("adminLiftAction", "POST", admin::ACTIONS_PATH)
+        .handler(admin::actions::lift)
+        .summary("Undoes an action.")
+        .body(BodySpec::Form(text_members! { MAX_TEXT; csrf action })),
     portal_page("adminDecideAppeal", "POST", admin::APPEALS_PATH)
         .handler(admin::queue::decide_appeal)
         .summary("Accepts or rejects an appeal.")

@@ -1,9 +1,10 @@
 //! Reports by members, and the queue of moderators.
 
 use base::refusal::ResourceRef;
-use base::{Error, Fault, PostId, Refusal, UserId};
+use base::{Error, Fault, MediaId, PostId, Refusal, UserId};
 use serde_json::json;
 use store::attempt_limits::{AttemptDecision, AttemptRateLimit};
+use store::media::Media;
 use store::moderation::ModerationAction;
 use store::posts::{self, Post};
 use store::reports::{self, Report, ReportSubjectKind};
@@ -14,7 +15,7 @@ use crate::audit::{self, AuditAction, AuditActor};
 use crate::sign_in::charge_action;
 use crate::user_roles::{self, UserRole};
 use crate::visibility::Viewer;
-use crate::{lists, messages, notifications, post_actions};
+use crate::{lists, media, messages, notifications, post_actions};
 
 pub use store::reports::{Report as StoredReport, ReportSubjectKind as SubjectKind, find, list_by_user};
 
@@ -171,6 +172,8 @@ pub struct ReportContext {
     pub user: Option<User>,
     /// The reported post in its latest version.
     pub post: Option<Post>,
+    /// Pictures and videos of the post or message.
+    pub media: Vec<Media>,
     /// Earlier decisions about the account, newest first.
     pub actions: Vec<ModerationAction>,
     /// Other reports about the account, newest first.
@@ -186,12 +189,23 @@ pub fn load_context(tx: &mut Tx<'_>, actor: &AuditActor, id: i64) -> Result<Repo
         ReportSubjectKind::Post => posts::find_by_id(tx, PostId::new(report.subject_id))?,
         _ => None,
     };
+    let media = match (&post, report.subject_kind) {
+        (Some(post), _) => media::parse_media_keys(&post.media_keys),
+        (None, ReportSubjectKind::Message) => {
+            let event = store::messages::find_event(tx, report.subject_id)?;
+            event.and_then(|event| event.media_id).into_iter().collect()
+        }
+        _ => Vec::new(),
+    };
+    let media: Vec<i64> = media.into_iter().map(MediaId::get).collect();
+    let media = if media.is_empty() { Vec::new() } else { store::media::find_by_ids(tx, &media)? };
     let mut others = list_by_user(tx, report.user_id, HISTORY_LENGTH)?;
     others.retain(|other| other.id != id);
     Ok(ReportContext {
         reporter: users::find_by_id(tx, report.reporter_id)?,
         user: users::find_by_id(tx, report.user_id)?,
         post,
+        media,
         actions: moderation::list_by_user(tx, report.user_id, HISTORY_LENGTH)?,
         reports: others,
         report,

@@ -26,7 +26,12 @@ pub fn parse_role(text: &str) -> Result<UserRole, Refusal> {
 }
 
 fn role_needed(role: UserRole) -> Error {
-    Refusal::forbidden(format!("This needs the role [{}].", role_name(role))).into()
+    let detail = match role {
+        UserRole::Moderator => "Only moderators, admins and owners may do this.",
+        UserRole::Admin => "Only admins and owners may do this.",
+        UserRole::Owner => "Only owners may do this.",
+    };
+    Refusal::forbidden(detail).into()
 }
 
 /// Operators at the command line may do everything.

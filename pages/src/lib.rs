@@ -75,9 +75,9 @@ pub use landing::LandingPage;
 pub use mailbox::{EmailLine, EmailPage, MailboxItem, MailboxPage};
 pub use markdown::render_markdown;
 pub use moderation::{
-    AdminAppealItem, AdminAuditPage, AdminPeoplePage, AdminQueuePage, AdminReportItem, AdminSitePage, AdminTermsPage,
-    ApplicationItem, AuditItem, BlockedTermGroup, BlockedTermItem, DecisionItem, DecisionsPage, ReportPage, RoleItem,
-    SettingItem, TextPage,
+    AdminActionItem, AdminActionsPage, AdminAppealItem, AdminAuditPage, AdminPeoplePage, AdminQueuePage,
+    AdminReportItem, AdminSitePage, AdminTermsPage, ApplicationItem, AuditFact, AuditItem, BlockedTermGroup,
+    BlockedTermItem, DecisionItem, DecisionsPage, DoneAction, ReportPage, RoleItem, SettingItem, TextPage,
 };
 pub use page::{HtmlPage, Pager};
 pub use passkeys::{PasskeyAddition, PasskeyItem, PasskeySettings, PasskeySetupPage};

@@ -1,5 +1,6 @@
 //! Reports, what moderators decided, and the pages of those who run the site.
 
+use crate::members::PostMedia;
 use crate::page::{HtmlPage, html_page};
 use crate::{FormField, PageFrame, Pager};
 use askama::Template;
@@ -75,14 +76,24 @@ pub struct AdminReportItem {
     pub kind: &'static str,
     /// What the post or message says; may be empty.
     pub subject_text: String,
+    /// None for a message.
+    pub subject_path: Option<String>,
+    /// Pictures and videos of the post or message.
+    pub media: Vec<PostMedia>,
+    /// Whether the media are shown on request only.
+    pub is_sensitive: bool,
     /// Without the at sign.
     pub username: String,
-    pub reporter: String,
+    /// Without the at sign; none for the server itself.
+    pub reporter: Option<String>,
     pub at: Time,
     /// Earlier decisions about the account.
     pub history: Vec<String>,
     /// Other reports about the account.
     pub other_reports: usize,
+    /// What was typed before an action was refused.
+    pub reason: String,
+    pub days: String,
 }
 
 pub struct AdminAppealItem {
@@ -95,6 +106,14 @@ pub struct AdminAppealItem {
     pub text: String,
     pub username: String,
     pub at: Time,
+    /// What was typed before it was refused.
+    pub answer: String,
+}
+
+/// A sentence about what was just done, and where it can be undone.
+pub struct DoneAction {
+    pub text: String,
+    pub path: String,
 }
 
 /// Sends `report`, `act`, `days` and `reason`, or `action`, `decision` and `answer`.
@@ -102,6 +121,7 @@ pub struct AdminAppealItem {
 #[template(path = "moderation/queue.html")]
 pub struct AdminQueuePage {
     pub frame: PageFrame,
+    pub done: Option<DoneAction>,
     pub action: String,
     pub appeal_action: String,
     /// Oldest first.
@@ -111,6 +131,36 @@ pub struct AdminQueuePage {
 }
 
 html_page!(AdminQueuePage, "admin_queue", |_| "Reports".to_owned());
+
+pub struct AdminActionItem {
+    pub id: String,
+    /// A sentence.
+    pub text: String,
+    /// Without the at sign.
+    pub username: String,
+    /// What the post says that it is about; may be empty.
+    pub post_text: String,
+    pub reason: String,
+    pub at: Time,
+    pub ends_at: Option<Time>,
+    /// Without the at sign; none for an operator.
+    pub moderator: Option<String>,
+    pub is_lifted: bool,
+    pub may_lift: bool,
+}
+
+/// Sends `action`, which is lifted.
+#[derive(Template)]
+#[template(path = "moderation/actions.html")]
+pub struct AdminActionsPage {
+    pub frame: PageFrame,
+    pub action: String,
+    /// Newest first.
+    pub actions: Vec<AdminActionItem>,
+    pub pager: Pager,
+}
+
+html_page!(AdminActionsPage, "admin_actions", |_| "Actions".to_owned());
 
 pub struct ApplicationItem {
     pub id: String,
@@ -191,11 +241,19 @@ pub struct AdminTermsPage {
 
 html_page!(AdminTermsPage, "admin_terms", |_| "Blocked terms".to_owned(), |page| vec![("term", &page.term)]);
 
+pub struct AuditFact {
+    pub name: String,
+    pub value: String,
+    /// Of the account that the value names.
+    pub path: Option<String>,
+}
+
 pub struct AuditItem {
     pub at: Time,
     pub kind: String,
-    pub actor: String,
-    pub detail: String,
+    /// Who did it.
+    pub actor: Option<AuditFact>,
+    pub facts: Vec<AuditFact>,
 }
 
 #[derive(Template)]

@@ -60,7 +60,7 @@ pub use response::{
     LookupKeys, RenderRequest, ResponsePayload, UserKey, render_each_post, render_media, render_media_lookup,
     render_post, render_post_lookup, render_posts, render_user, render_user_lookup, render_users,
 };
-pub use shown_posts::{ShownMedia, ShownPost, ShownPosts};
+pub use shown_posts::{ShownMedia, ShownPost, ShownPosts, show_stored_media};
 pub use spaces::{render_space, render_space_lookup, render_spaces};
 pub use text_segments::{TextSegment, linked_text_segments};
 pub use trends::{render_personal_trends, render_trends};

@@ -120,6 +120,19 @@ impl<'a> ShownPost<'a> {
     }
 }
 
+/// A stored file under URLs of the caller. An animated picture of which there is no video is shown as a picture.
+pub fn show_stored_media(media: &Media, url: impl Fn(&str) -> Option<String>) -> ShownMedia {
+    let film = playable_files(media, &url).into_iter().find(|film| film.content_type == FILM_TYPE);
+    let video = film.map(|film| film.url);
+    let small = media.size_path("small").filter(|_| video.is_some() || media.kind == "photo");
+    let picture = match small {
+        Some(path) => url(&path),
+        None if video.is_some() => None,
+        None => url(&media.path),
+    };
+    ShownMedia { picture: picture.unwrap_or_default(), video, description: media.alt_text.clone() }
+}
+
 fn show_media(media: &Media, site: &str) -> ShownMedia {
     let is_photo = media.kind == "photo";
     let (own, other) = if is_photo {

@@ -1,15 +1,19 @@
 //! The audit log.
 
-use base::Error;
+use std::collections::HashMap;
+
+use base::{Error, UserId};
 use network::audit::{self, AuditEntry, AuditFilter};
 use network::user_roles::UserRole;
-use pages::{AdminAuditPage, AuditItem, Pager};
+use pages::{AdminAuditPage, AuditFact, AuditItem, Pager};
 use portal::{BrowserVisit, PageQuery, run_page};
+use serde_json::Value;
 use store::Tx;
 use web::endpoint::HandlerFuture;
 use web::request_context::RequestContext;
 
 use super::AUDIT_PATH;
+use super::actions::find_username;
 use crate::access::require_staff;
 
 const PAGE_SIZE: i64 = 100;
@@ -22,23 +26,69 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
         let query = PageQuery::from_call(&call).unwrap_or_default();
         let before: Option<i64> = query.get("before").and_then(|text| text.parse().ok());
         let filter = AuditFilter { before, ..AuditFilter::default() };
-        let found = call.read(move |tx: &mut Tx<'_>| Ok::<_, Error>(audit::list(tx, filter, PAGE_SIZE)?)).await?;
-        let is_full = i64::try_from(found.len()).is_ok_and(|count| count >= PAGE_SIZE);
-        let next = found.last().filter(|_| is_full).map(|last| format!("{AUDIT_PATH}?before={}", last.seq));
+        let load = move |tx: &mut Tx<'_>| {
+            let found = audit::list(tx, filter, PAGE_SIZE)?;
+            let last = found.last().map(|entry| entry.seq);
+            let mut names = Usernames::new();
+            let items = found.into_iter().map(|entry| load_item(tx, &mut names, entry));
+            Ok::<_, Error>((items.collect::<Result<Vec<_>, Error>>()?, last))
+        };
+        let (entries, last) = call.read(load).await?;
+        let is_full = i64::try_from(entries.len()).is_ok_and(|count| count >= PAGE_SIZE);
+        let next = last.filter(|_| is_full).map(|last| format!("{AUDIT_PATH}?before={last}"));
         let page = AdminAuditPage {
             frame: visit.page_frame(&call),
-            entries: found.into_iter().map(audit_item).collect(),
+            entries,
             pager: Pager { previous: before.map(|_| AUDIT_PATH.to_owned()), next },
         };
         Ok(visit.render_page(&call, &page)?)
     })
 }
 
-fn audit_item(entry: AuditEntry) -> AuditItem {
+/// Usernames by id, since most entries of a page are about a few accounts.
+type Usernames = HashMap<UserId, String>;
+
+fn load_item(tx: &mut Tx<'_>, names: &mut Usernames, entry: AuditEntry) -> Result<AuditItem, Error> {
     let actor = match entry.actor {
-        Some(user) => user.to_string(),
-        None if entry.operator => "operator".to_owned(),
-        None => String::new(),
+        Some(user) => Some(load_account(tx, names, "by", user)?),
+        None => entry.operator.then(|| plain_fact("by", "an operator")),
     };
-    AuditItem { at: entry.at, kind: entry.kind, actor, detail: entry.detail }
+    let mut facts = Vec::new();
+    let detail: Value = serde_json::from_str(&entry.detail).unwrap_or_default();
+    for (name, value) in detail.as_object().into_iter().flatten() {
+        let user = value.as_str().and_then(UserId::parse).filter(|_| name == "user");
+        facts.push(match user {
+            Some(user) => load_account(tx, names, name, user)?,
+            None => plain_fact(&name.replace('_', " "), &describe_value(value)),
+        });
+    }
+    Ok(AuditItem { at: entry.at, kind: entry.kind, actor, facts })
+}
+
+fn load_account(tx: &mut Tx<'_>, names: &mut Usernames, name: &str, user: UserId) -> Result<AuditFact, Error> {
+    if !names.contains_key(&user) {
+        let username = find_username(tx, user)?;
+        names.insert(user, username);
+    }
+    let username = names.get(&user).cloned().unwrap_or_default();
+    Ok(AuditFact { name: name.to_owned(), value: format!("@{username}"), path: Some(format!("/{username}")) })
+}
+
+fn plain_fact(name: &str, value: &str) -> AuditFact {
+    AuditFact { name: name.to_owned(), value: value.to_owned(), path: None }
+}
+
+fn describe_value(value: &Value) -> String {
+    match value {
+        Value::Null => "none".to_owned(),
+        Value::Bool(true) => "yes".to_owned(),
+        Value::Bool(false) => "no".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(describe_value).collect::<Vec<_>>().join(", "),
+        Value::Object(members) => {
+            let parts = members.iter().map(|(name, value)| format!("{name}: {}", describe_value(value)));
+            parts.collect::<Vec<_>>().join(", ")
+        }
+        Value::Number(_) => value.to_string(),
+    }
 }

@@ -1,23 +1,45 @@
 //! Open reports and appeals.
 
-use base::{Error, PostId, Refusal, SplitRefusal, Time, UserId};
+use base::{Error, PostId, Refusal, SplitRefusal, Time};
 use network::audit::AuditActor;
+use network::emails::EmailSite;
 use network::moderation::{self, KIND_NAMES, Kind, ModerationTarget, NewModerationAction};
 use network::reports::{self, ReportContext, SubjectKind, subject_name};
 use network::user_roles::UserRole;
-use pages::{AdminAppealItem, AdminQueuePage, AdminReportItem, Pager};
+use pages::members::PostMedia;
+use pages::{AdminAppealItem, AdminQueuePage, AdminReportItem, DoneAction, Notice, Pager};
 use portal::{BrowserVisit, PageExit, PageQuery, accept_form, redirect_to, run_page};
 use store::Tx;
+use store::media::Media;
 use web::HttpReply;
 use web::endpoint::HandlerFuture;
 use web::error_formats::error_message;
+use web::media_files::{MediaFileReaders, send_media_file};
 use web::request_context::RequestContext;
 
+use super::actions::{action_path, describe_done, find_username};
 use super::{APPEALS_PATH, QUEUE_PATH, REPORTS_PATH};
 use crate::access::require_staff;
 
 const PAGE_SIZE: i64 = 20;
 const DAY_MS: i64 = 24 * 3600 * 1000;
+const MAX_DAYS: i64 = 366;
+const DEFAULT_DAYS: &str = "7";
+
+/// What was refused: the report, or the action of an appeal, and what was typed.
+struct RefusedOrder {
+    id: i64,
+    /// The reason of an action, or the answer to an appeal.
+    text: String,
+    days: String,
+    problem: String,
+}
+
+impl RefusedOrder {
+    fn new(id: i64, (text, days): (String, String), refusal: &Refusal) -> Self {
+        Self { id, text, days, problem: error_message(refusal).to_owned() }
+    }
+}
 
 /// `GET /admin`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
@@ -28,29 +50,52 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     })
 }
 
+/// Starts with the report whose action was refused, which may be on another page.
 async fn render(
     call: &RequestContext,
     visit: &BrowserVisit,
     actor: &AuditActor,
-    failure: Option<String>,
+    refused: Option<RefusedOrder>,
 ) -> Result<HttpReply, PageExit> {
     let query = PageQuery::from_call(call).unwrap_or_default();
-    let after = query.get("after").and_then(|text| text.parse().ok()).unwrap_or(0);
-    let reader = actor.clone();
-    let (reports, appeals) = call.read(move |tx: &mut Tx<'_>| load_queue(tx, &reader, after)).await?;
+    let number = |name: &str| query.get(name).and_then(|text| text.parse::<i64>().ok());
+    let order = refused.as_ref().filter(|order| !order.days.is_empty());
+    let after = order.map_or_else(|| number("after").unwrap_or(0), |order| order.id.saturating_sub(1));
+    let (reader, done) = (actor.clone(), number("done"));
+    let load =
+        move |tx: &mut Tx<'_>| Ok((load_queue(tx, &reader, after)?, done.map(|id| load_done(tx, id)).transpose()?));
+    let ((mut reports, mut appeals), done) = call.read(load).await?;
     let is_full = i64::try_from(reports.len()).is_ok_and(|count| count >= PAGE_SIZE);
     let next = reports.last().filter(|_| is_full).map(|last| format!("{QUEUE_PATH}?after={}", last.id));
     let mut frame = visit.page_frame(call);
-    frame.failure = failure;
+    if query.get("dismissed").is_some() {
+        frame.notices.push(Notice::success("The report was dismissed."));
+    }
+    let status = if refused.is_some() { 400 } else { 200 };
+    if let Some(order) = refused {
+        let id = order.id.to_string();
+        for one in reports.iter_mut().filter(|one| one.id == id) {
+            (one.reason, one.days) = (order.text.clone(), order.days.clone());
+        }
+        appeals.iter_mut().filter(|one| one.id == id).for_each(|one| one.answer.clone_from(&order.text));
+        frame.failure = Some(order.problem);
+    }
     let page = AdminQueuePage {
         frame,
+        done,
         action: REPORTS_PATH.to_owned(),
         appeal_action: APPEALS_PATH.to_owned(),
         reports,
         appeals,
         pager: Pager { previous: (after > 0).then(|| QUEUE_PATH.to_owned()), next },
     };
-    Ok(visit.render_page(call, &page)?)
+    Ok(visit.render_page(call, &page)?.status(status))
+}
+
+fn load_done(tx: &mut Tx<'_>, id: i64) -> Result<DoneAction, Error> {
+    let action = moderation::find_action(tx, id)?;
+    let username = find_username(tx, action.user_id)?;
+    Ok(DoneAction { text: describe_done(&action, &username), path: action_path(&action) })
 }
 
 type LoadedQueue = (Vec<AdminReportItem>, Vec<AdminAppealItem>);
@@ -70,14 +115,10 @@ fn load_queue(tx: &mut Tx<'_>, actor: &AuditActor, after: i64) -> Result<LoadedQ
             text: appeal.text,
             username: find_username(tx, action.user_id)?,
             at: appeal.created_at,
+            answer: String::new(),
         });
     }
     Ok((items, appeals))
-}
-
-fn find_username(tx: &mut Tx<'_>, id: UserId) -> Result<String, Error> {
-    let user = store::users::find_by_id(tx, id)?;
-    Ok(user.map_or_else(|| id.to_string(), |user| user.username))
 }
 
 fn report_item(context: ReportContext) -> AdminReportItem {
@@ -86,18 +127,56 @@ fn report_item(context: ReportContext) -> AdminReportItem {
         let state = if action.lifted_at.is_some() { "lifted" } else { "in force" };
         format!("{} ({state}): {}", moderation::kind_name(action.kind), action.reason)
     });
+    let username = context.user.map_or_else(|| report.user_id.to_string(), |user| user.username);
+    let subject_path = match report.subject_kind {
+        SubjectKind::Post => context.post.as_ref().map(|post| format!("/{username}/status/{}", post.id)),
+        SubjectKind::User => Some(format!("/{username}")),
+        SubjectKind::List => Some(format!("/lists/{}", report.subject_id)),
+        SubjectKind::Message => None,
+    };
     AdminReportItem {
         id: report.id.to_string(),
         at: report.created_at(),
         kind: subject_name(report.subject_kind),
+        subject_path,
+        media: context.media.iter().filter_map(|media| show_media(report.id, media)).collect(),
+        is_sensitive: context.post.as_ref().is_some_and(|post| post.possibly_sensitive),
         subject_text: context.post.map_or(report.evidence, |post| post.text),
-        username: context.user.map_or_else(|| report.user_id.to_string(), |user| user.username),
-        reporter: context.reporter.map_or_else(|| "the server".to_owned(), |user| format!("@{}", user.username)),
+        username,
+        reporter: context.reporter.map(|user| user.username),
         history: history.collect(),
         other_reports: context.reports.len(),
         category: report.category,
         text: report.text,
+        reason: String::new(),
+        days: DEFAULT_DAYS.to_owned(),
     }
+}
+
+/// None if there is no file. Moderators read the files of protected posts and messages below the report.
+fn show_media(report: i64, media: &Media) -> Option<PostMedia> {
+    let url = |path: &str| {
+        let name = path.rsplit('/').next().filter(|name| !name.is_empty())?;
+        Some(format!("{REPORTS_PATH}/{report}/files/{name}"))
+    };
+    let shown = view::show_stored_media(media, url);
+    let is_empty = shown.picture.is_empty() && shown.video.is_none();
+    (!is_empty).then_some(PostMedia { picture: shown.picture, video: shown.video, description: shown.description })
+}
+
+/// `GET /admin/reports/{report}/files/{file}`.
+pub(crate) fn show_file(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let actor = require_staff(&call, &visit, UserRole::Moderator)?;
+        let report = call.path_id::<()>("report")?.get();
+        let context = call.read(move |tx: &mut Tx<'_>| reports::load_context(tx, &actor, report)).await?;
+        let name = call.path_text("file")?;
+        let found = context.media.iter().find_map(|media| Some((media, media.find_path(name)?)));
+        let (media, path) = found.ok_or(Refusal::RouteNotFound)?;
+        let sent = send_media_file(&call, media, &path, MediaFileReaders::SignedInPerson, None).await?;
+        Ok(sent.ok_or(Refusal::RouteNotFound)?)
+    })
 }
 
 struct OrderedAct {
@@ -119,25 +198,47 @@ pub(crate) fn act(call: RequestContext) -> HandlerFuture {
         if kind.is_none() && act != "dismiss" {
             return Err(Refusal::invalid_value("act", act).into());
         }
-        let ordered = OrderedAct {
-            report: report.parse().map_err(|_| Refusal::invalid_value("report", report))?,
-            kind,
-            days: sent.text("days").parse().unwrap_or(7),
-            reason: sent.text("reason"),
+        let report: i64 = report.parse().map_err(|_| Refusal::invalid_value("report", report))?;
+        let typed = (sent.text("reason"), sent.text("days"));
+        let days = if matches!(kind, Some(Kind::Silence | Kind::Suspend)) { parse_days(&typed.1) } else { Ok(0) };
+        let days = match days {
+            Ok(days) => days,
+            Err(refusal) => {
+                let refused = RefusedOrder::new(report, typed, &refusal);
+                return render(&call, &visit, &actor, Some(refused)).await;
+            }
         };
+        let ordered = OrderedAct { report, kind, days, reason: typed.0.clone() };
         let (site, by) = (call.state.page_context.site.clone(), actor.clone());
-        let done = call.write(move |tx: &mut Tx<'_>| {
-            let Some(kind) = ordered.kind else {
-                return reports::dismiss(tx, &by, ordered.report).map(drop);
-            };
-            reports::find_open(tx, ordered.report)?;
-            let context = reports::load_context(tx, &by, ordered.report)?;
-            let new = build_action(&context, kind, &ordered, tx.now());
-            moderation::act(tx, &site, &by, &new)?;
-            reports::settle(tx, &by, ordered.report)
-        });
-        answer(&call, &visit, &actor, done.await).await
+        let done = call.write(move |tx: &mut Tx<'_>| order_act(tx, &site, &by, &ordered)).await;
+        match done.split_refusal()? {
+            Ok(Some(action)) => Ok(redirect_to(&format!("{QUEUE_PATH}?done={action}"))),
+            Ok(None) => Ok(redirect_to(&format!("{QUEUE_PATH}?dismissed=1"))),
+            Err(refusal) => render(&call, &visit, &actor, Some(RefusedOrder::new(report, typed, &refusal))).await,
+        }
     })
+}
+
+fn parse_days(text: &str) -> Result<i64, Refusal> {
+    let days = text.trim().parse().ok().filter(|days| (1..=MAX_DAYS).contains(days));
+    days.ok_or_else(|| {
+        let message = format!("Enter the days as a whole number from 1 to {MAX_DAYS}.");
+        Refusal::invalid_parameter("days", text, message)
+    })
+}
+
+/// Returns the action that was taken; none if the report was dismissed.
+fn order_act(tx: &mut Tx<'_>, site: &EmailSite, by: &AuditActor, ordered: &OrderedAct) -> Result<Option<i64>, Error> {
+    let Some(kind) = ordered.kind else {
+        reports::dismiss(tx, by, ordered.report)?;
+        return Ok(None);
+    };
+    reports::find_open(tx, ordered.report)?;
+    let context = reports::load_context(tx, by, ordered.report)?;
+    let new = build_action(&context, kind, ordered, tx.now());
+    let action = moderation::act(tx, site, by, &new)?;
+    reports::settle(tx, by, ordered.report)?;
+    Ok(Some(action.id))
 }
 
 fn build_action(context: &ReportContext, kind: Kind, ordered: &OrderedAct, now: Time) -> NewModerationAction {
@@ -152,7 +253,7 @@ fn build_action(context: &ReportContext, kind: Kind, ordered: &OrderedAct, now: 
             ModerationTarget::Account(context.report.user_id)
         },
         reason: ordered.reason.clone(),
-        ends_at: ends.then(|| now.plus_ms(ordered.days.clamp(1, 366).saturating_mul(DAY_MS))),
+        ends_at: ends.then(|| now.plus_ms(ordered.days.saturating_mul(DAY_MS))),
     }
 }
 
@@ -170,20 +271,11 @@ pub(crate) fn decide_appeal(call: RequestContext) -> HandlerFuture {
             other => return Err(Refusal::invalid_value("decision", other).into()),
         };
         let (site, by, text) = (call.state.page_context.site.clone(), actor.clone(), sent.text("answer"));
+        let typed = (text.clone(), String::new());
         let decide = move |tx: &mut Tx<'_>| moderation::decide_appeal(tx, &site, &by, action, accept, &text);
-        let decided = call.write(decide).await;
-        answer(&call, &visit, &actor, decided).await
+        match call.write(decide).await.split_refusal()? {
+            Ok(()) => Ok(redirect_to(QUEUE_PATH)),
+            Err(refusal) => render(&call, &visit, &actor, Some(RefusedOrder::new(action, typed, &refusal))).await,
+        }
     })
-}
-
-async fn answer(
-    call: &RequestContext,
-    visit: &BrowserVisit,
-    actor: &AuditActor,
-    done: Result<(), Error>,
-) -> Result<HttpReply, PageExit> {
-    match done.split_refusal()? {
-        Ok(()) => Ok(redirect_to(QUEUE_PATH)),
-        Err(refusal) => Ok(render(call, visit, actor, Some(error_message(&refusal).to_owned())).await?.status(400)),
-    }
 }

@@ -3,6 +3,7 @@
 mod actions;
 mod first_owner;
 mod pages;
+mod queue;
 mod registrations;
 mod roles;
 mod site_name;

@@ -9,14 +9,14 @@ use crate::pages::browser::{Browser, hidden};
 const PASSWORD: &str = "a long secret";
 
 /// A user with the password, and a browser in which they are signed in.
-fn member<'s>(server: &'s TestServer, name: &str) -> (TestUser<'s>, Browser<'s>) {
+pub(super) fn member<'s>(server: &'s TestServer, name: &str) -> (TestUser<'s>, Browser<'s>) {
     let user = server.new_user(name);
     let mut browser = Browser::new(server);
     assert_eq!(browser.sign_in(&user.username, PASSWORD, "/settings/account").status, 303);
     (user, browser)
 }
 
-fn staff<'s>(server: &'s TestServer, role: &str) -> (TestUser<'s>, Browser<'s>) {
+pub(super) fn staff<'s>(server: &'s TestServer, role: &str) -> (TestUser<'s>, Browser<'s>) {
     let (user, browser) = member(server, role);
     server.run_cli(&["role", "grant", &user.username, role]).assert_success();
     (user, browser)
@@ -29,7 +29,7 @@ fn newest_email(developer: &mut Browser<'_>) -> String {
     developer.get(format!("/mailbox/{message}")).text()
 }
 
-fn report(browser: &mut Browser<'_>, subject: &str, category: &str) -> u16 {
+pub(super) fn report(browser: &mut Browser<'_>, subject: &str, category: &str) -> u16 {
     let page = browser.get(format!("/report?{subject}"));
     if page.status != 200 {
         return page.status;
@@ -130,6 +130,7 @@ fn administration_exists_for_those_with_the_role_only() {
     ];
     for (path, expected) in [
         ("/admin", [404, 200, 200, 200]),
+        ("/admin/actions", [404, 200, 200, 200]),
         ("/admin/people", [404, 200, 200, 200]),
         ("/admin/site", [404, 404, 200, 200]),
         ("/admin/terms", [404, 404, 200, 200]),
@@ -201,6 +202,7 @@ fn forms_of_other_sites_change_nothing() {
         "/appeal",
         "/setup",
         "/admin/reports",
+        "/admin/actions",
         "/admin/appeals",
         "/admin/applications",
         "/admin/roles",

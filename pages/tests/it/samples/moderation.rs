@@ -1,10 +1,13 @@
 //! Samples of reports, decisions and administration.
 
+use pages::members::PostMedia;
+
 use super::{HOSTILE, days_ago, hostile_frame, minutes_ago, signed_in_frame};
 use pages::{
-    AdminAppealItem, AdminAuditPage, AdminPeoplePage, AdminQueuePage, AdminReportItem, AdminSitePage, AdminTermsPage,
-    ApplicationItem, AuditItem, BlockedTermGroup, BlockedTermItem, DecisionItem, DecisionsPage, FormField, PageFrame,
-    Pager, ReportPage, RoleItem, SettingItem, TextPage, render_markdown,
+    AdminActionItem, AdminActionsPage, AdminAppealItem, AdminAuditPage, AdminPeoplePage, AdminQueuePage,
+    AdminReportItem, AdminSitePage, AdminTermsPage, ApplicationItem, AuditFact, AuditItem, BlockedTermGroup,
+    BlockedTermItem, DecisionItem, DecisionsPage, DoneAction, FormField, PageFrame, Pager, ReportPage, RoleItem,
+    SettingItem, TextPage, render_markdown,
 };
 
 pub(crate) fn text_states() -> Vec<(&'static str, TextPage)> {
@@ -70,11 +73,16 @@ pub(crate) fn queue_states() -> Vec<(&'static str, AdminQueuePage)> {
         text: text.to_owned(),
         kind: "post",
         subject_text: text.to_owned(),
+        subject_path: Some("/ada/status/12".to_owned()),
+        media: vec![PostMedia { picture: "/media/small.jpg".to_owned(), video: None, description: text.to_owned() }],
+        is_sensitive: id == "2",
         username: text.to_owned(),
-        reporter: text.to_owned(),
+        reporter: (id == "1").then(|| text.to_owned()),
         at: minutes_ago(5),
         history: vec![text.to_owned()],
         other_reports: 2,
+        reason: text.to_owned(),
+        days: text.to_owned(),
     };
     let appeal = |text: &str| AdminAppealItem {
         id: "77".to_owned(),
@@ -83,9 +91,12 @@ pub(crate) fn queue_states() -> Vec<(&'static str, AdminQueuePage)> {
         text: text.to_owned(),
         username: text.to_owned(),
         at: days_ago(1),
+        answer: text.to_owned(),
     };
-    let of = |frame, reports, appeals| AdminQueuePage {
+    let done = |text: &str| Some(DoneAction { text: text.to_owned(), path: "/admin/actions?below=2".to_owned() });
+    let of = |frame, done, reports, appeals| AdminQueuePage {
         frame,
+        done,
         action: "/admin/reports".to_owned(),
         appeal_action: "/admin/appeals".to_owned(),
         reports,
@@ -93,9 +104,43 @@ pub(crate) fn queue_states() -> Vec<(&'static str, AdminQueuePage)> {
         pager: Pager::default(),
     };
     vec![
-        ("none", of(moderator_frame(), Vec::new(), Vec::new())),
-        ("several", of(admin_frame(), vec![report("1", "Buy now"), report("2", "")], vec![appeal("Why?")])),
-        ("hostile", of(hostile_frame(), vec![report("1", HOSTILE)], vec![appeal(HOSTILE)])),
+        ("none", of(moderator_frame(), None, Vec::new(), Vec::new())),
+        (
+            "several",
+            of(
+                admin_frame(),
+                done("@ada was suspended."),
+                vec![report("1", "Buy now"), report("2", "")],
+                vec![appeal("Why?")],
+            ),
+        ),
+        ("hostile", of(hostile_frame(), done(HOSTILE), vec![report("1", HOSTILE)], vec![appeal(HOSTILE)])),
+    ]
+}
+
+pub(crate) fn actions_states() -> Vec<(&'static str, AdminActionsPage)> {
+    let one = |id: &str, text: &str, may_lift: bool| AdminActionItem {
+        id: id.to_owned(),
+        text: text.to_owned(),
+        username: text.to_owned(),
+        post_text: text.to_owned(),
+        reason: text.to_owned(),
+        at: days_ago(2),
+        ends_at: Some(minutes_ago(-60)),
+        moderator: may_lift.then(|| text.to_owned()),
+        is_lifted: !may_lift,
+        may_lift,
+    };
+    let of = |frame, actions| AdminActionsPage {
+        frame,
+        action: "/admin/actions".to_owned(),
+        actions,
+        pager: Pager::default(),
+    };
+    vec![
+        ("none", of(moderator_frame(), Vec::new())),
+        ("several", of(admin_frame(), vec![one("1", "ada", true), one("2", "bob", false)])),
+        ("hostile", of(hostile_frame(), vec![one("1", HOSTILE, true), one("2", HOSTILE, false)])),
     ]
 }
 
@@ -166,13 +211,18 @@ pub(crate) fn terms_states() -> Vec<(&'static str, AdminTermsPage)> {
 }
 
 pub(crate) fn audit_states() -> Vec<(&'static str, AdminAuditPage)> {
+    let fact = |name: &str, text: &str| AuditFact {
+        name: name.to_owned(),
+        value: text.to_owned(),
+        path: (name == "user").then(|| format!("/{text}")),
+    };
     let of = |frame, text: &str| AdminAuditPage {
         frame,
         entries: vec![AuditItem {
             at: minutes_ago(5),
             kind: "moderation.act".to_owned(),
-            actor: text.to_owned(),
-            detail: text.to_owned(),
+            actor: Some(fact("by", text)),
+            facts: vec![fact("user", text), fact(text, text)],
         }],
         pager: Pager::default(),
     };

@@ -1,0 +1,112 @@
+//! What moderators did, and undoing it.
+
+use base::{Error, Refusal, SplitRefusal, UserId};
+use network::audit::AuditActor;
+use network::moderation::{self, Action, Kind};
+use network::user_roles::UserRole;
+use pages::{AdminActionItem, AdminActionsPage, Notice, Pager};
+use portal::{BrowserVisit, PageExit, PageQuery, accept_form, redirect_to, run_page};
+use store::Tx;
+use web::HttpReply;
+use web::endpoint::HandlerFuture;
+use web::error_formats::error_message;
+use web::request_context::RequestContext;
+
+use super::ACTIONS_PATH;
+use crate::access::require_staff;
+
+const PAGE_SIZE: i64 = 50;
+
+/// `GET /admin/actions`.
+pub(crate) fn show(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        require_staff(&call, &visit, UserRole::Moderator)?;
+        render(&call, &visit, None).await
+    })
+}
+
+async fn render(call: &RequestContext, visit: &BrowserVisit, failure: Option<String>) -> Result<HttpReply, PageExit> {
+    let query = PageQuery::from_call(call).unwrap_or_default();
+    let below: Option<i64> = query.get("below").and_then(|text| text.parse().ok());
+    let is_admin = visit.has_role(UserRole::Admin);
+    let load = move |tx: &mut Tx<'_>| {
+        let actions = moderation::list(tx, below.unwrap_or(i64::MAX), PAGE_SIZE)?;
+        actions.into_iter().map(|action| load_item(tx, action, is_admin)).collect::<Result<Vec<_>, Error>>()
+    };
+    let actions = call.read(load).await?;
+    let is_full = i64::try_from(actions.len()).is_ok_and(|count| count >= PAGE_SIZE);
+    let next = actions.last().filter(|_| is_full).map(|last| format!("{ACTIONS_PATH}?below={}", last.id));
+    let mut frame = visit.page_frame(call);
+    if query.get("lifted").is_some() {
+        frame.notices.push(Notice::success("The action is no longer in force."));
+    }
+    let status = if failure.is_some() { 400 } else { 200 };
+    frame.failure = failure;
+    let pager = Pager { previous: below.map(|_| ACTIONS_PATH.to_owned()), next };
+    let page = AdminActionsPage { frame, action: ACTIONS_PATH.to_owned(), actions, pager };
+    Ok(visit.render_page(call, &page)?.status(status))
+}
+
+fn load_item(tx: &mut Tx<'_>, action: Action, is_admin: bool) -> Result<AdminActionItem, Error> {
+    let username = find_username(tx, action.user_id)?;
+    let is_lifted = action.lifted_at.is_some();
+    Ok(AdminActionItem {
+        id: action.id.to_string(),
+        text: describe_done(&action, &username),
+        username,
+        post_text: moderation::find_post_text(tx, &action)?,
+        at: action.created_at(),
+        ends_at: action.ends_at,
+        moderator: action.moderator_id.map(|id| find_username(tx, id)).transpose()?,
+        is_lifted,
+        // A warning has no effect that could be undone.
+        may_lift: !is_lifted && action.kind != Kind::Warn && (is_admin || action.kind != Kind::Ban),
+        reason: action.reason,
+    })
+}
+
+/// `POST /admin/actions`.
+pub(crate) fn lift(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let actor: AuditActor = require_staff(&call, &visit, UserRole::Moderator)?;
+        let sent = accept_form(&call, &visit).await?;
+        let action = sent.text("action");
+        let action: i64 = action.parse().map_err(|_| Refusal::invalid_value("action", action))?;
+        let site = call.state.page_context.site.clone();
+        let lift = move |tx: &mut Tx<'_>| moderation::lift(tx, &site, &actor, action).map(drop);
+        match call.write(lift).await.split_refusal()? {
+            Ok(()) => Ok(redirect_to(&format!("{ACTIONS_PATH}?lifted=1"))),
+            Err(refusal) => render(&call, &visit, Some(error_message(&refusal).to_owned())).await,
+        }
+    })
+}
+
+/// The id if the account was erased.
+pub(super) fn find_username(tx: &mut Tx<'_>, id: UserId) -> Result<String, Error> {
+    let user = store::users::find_by_id(tx, id)?;
+    Ok(user.map_or_else(|| id.to_string(), |user| user.username))
+}
+
+/// The page of actions from this one on.
+pub(super) fn action_path(action: &Action) -> String {
+    format!("{ACTIONS_PATH}?below={}", action.id.saturating_add(1))
+}
+
+/// A sentence to moderators.
+pub(super) fn describe_done(action: &Action, username: &str) -> String {
+    let what = match action.kind {
+        Kind::Remove => "removed",
+        Kind::Warn => "warned",
+        Kind::Label => "marked as sensitive",
+        Kind::Limit => "limited",
+        Kind::Silence => "silenced",
+        Kind::Suspend => "suspended",
+        Kind::Ban => "banned",
+    };
+    match action.post_id {
+        Some(_) => format!("A post of @{username} was {what}."),
+        None => format!("@{username} was {what}."),
+    }
+}
