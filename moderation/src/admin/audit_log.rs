@@ -1,6 +1,7 @@
 //! The audit log.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use base::{Error, UserId};
 use network::audit::{self, AuditEntry, AuditFilter};
@@ -66,11 +67,10 @@ fn load_item(tx: &mut Tx<'_>, names: &mut Usernames, entry: AuditEntry) -> Resul
 }
 
 fn load_account(tx: &mut Tx<'_>, names: &mut Usernames, name: &str, user: UserId) -> Result<AuditFact, Error> {
-    if !names.contains_key(&user) {
-        let username = find_username(tx, user)?;
-        names.insert(user, username);
-    }
-    let username = names.get(&user).cloned().unwrap_or_default();
+    let username = match names.entry(user) {
+        Entry::Occupied(known) => known.into_mut(),
+        Entry::Vacant(unknown) => unknown.insert(find_username(tx, user)?),
+    };
     Ok(AuditFact { name: name.to_owned(), value: format!("@{username}"), path: Some(format!("/{username}")) })
 }
 
