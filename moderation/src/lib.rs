@@ -90,8 +90,8 @@ static PAGES: &[Endpoint] = &[
         .body(BodySpec::Form(text_members! { MAX_TEXT; csrf username role })),
     portal_page("adminInvite", "POST", admin::INVITATIONS_PATH)
         .handler(admin::people::invite)
-        .summary("Creates an invitation.")
-        .body(BodySpec::Form(text_members! { MAX_TEXT; csrf })),
+        .summary("Creates an invitation, or revokes one.")
+        .body(BodySpec::Form(text_members! { MAX_TEXT; csrf invitation })),
     portal_page("adminSite", "GET", admin::SITE_PATH).handler(admin::site::show).summary("The settings of the site."),
     portal_page("adminSetSite", "POST", admin::SITE_PATH)
         .handler(admin::site::submit)

@@ -29,7 +29,7 @@ const SECRET_LENGTH: usize = 44;
 
 const CONFIRM: &str = "confirm";
 const RESET: &str = "reset";
-const INVITE: &str = "invite";
+pub(crate) const INVITE: &str = "invite";
 
 /// Attempts to register from one client address, or with one invitation.
 const REGISTRATIONS: AttemptRateLimit = AttemptRateLimit { burst: 20, refill_interval_ms: 60_000 };

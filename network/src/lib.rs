@@ -30,6 +30,7 @@ pub mod grants;
 pub mod home_timelines;
 pub mod insights;
 pub mod interactions;
+pub mod invitations;
 pub mod keywords;
 pub mod likelihood;
 pub mod likes;

@@ -170,12 +170,22 @@ pub struct ApplicationItem {
     pub at: Time,
 }
 
+pub struct InvitationItem {
+    pub id: String,
+    /// Without the at sign; none for an operator.
+    pub inviter: Option<String>,
+    /// The address it was sent to, or empty.
+    pub email: String,
+    pub at: Time,
+    pub expires_at: Time,
+}
+
 pub struct RoleItem {
     pub username: String,
     pub role: &'static str,
 }
 
-/// Sends `application` and `decision`, or `username` and `role`, or nothing for an invitation.
+/// Sends `application` and `decision`, or `username` and `role`, or nothing for an invitation, or `invitation`, which is revoked.
 #[derive(Template)]
 #[template(path = "moderation/people.html")]
 pub struct AdminPeoplePage {
@@ -185,6 +195,8 @@ pub struct AdminPeoplePage {
     pub invite_action: String,
     /// An invitation that was just created.
     pub invitation: Option<String>,
+    /// Those that were not accepted yet, newest first.
+    pub invitations: Vec<InvitationItem>,
     pub applications: Vec<ApplicationItem>,
     pub roles: Vec<RoleItem>,
     pub username: FormField,

@@ -41,6 +41,26 @@ table! {
     }
 }
 
+row! {
+    #[derive(Clone, Debug)]
+    pub struct OpenLink from "link" {
+        pub digest: [u8; 32],
+        pub user_id: UserId,
+        pub email: String,
+        pub created_at: Time,
+        pub expires_at: Time,
+    }
+}
+
+/// Those of a purpose that are unused and have not expired, newest first.
+pub fn list_open_links(tx: &mut Tx<'_>, purpose: &str, limit: i64) -> Result<Vec<OpenLink>, Fault> {
+    let sql = select!(
+        OpenLink,
+        "WHERE purpose = $1 AND used_at IS NULL AND expires_at > $2 ORDER BY created_at DESC, digest LIMIT $3"
+    );
+    tx.query_rows(sql, &[purpose.into(), tx.now().into(), limit.into()])
+}
+
 /// Binds the encrypted text to its recipient.
 fn encryption_context(recipient: &str) -> String {
     format!("letter.body:{recipient}")

@@ -1,17 +1,19 @@
 //! Applications, invitations and roles.
 
-use base::{Error, Refusal, SplitRefusal};
+use base::{Error, Refusal, Secret, SplitRefusal};
 use network::audit::AuditActor;
+use network::emails::JOIN_PATH;
 use network::user_roles::{self, UserRole, role_name};
-use network::{email_links, lookup, registration};
-use pages::{AdminPeoplePage, ApplicationItem, FormField, RoleItem};
-use portal::{BrowserVisit, PageExit, accept_form, redirect_to, run_page};
+use network::{email_links, invitations, lookup, registration};
+use pages::{AdminPeoplePage, ApplicationItem, FormField, InvitationItem, RoleItem};
+use portal::{BrowserVisit, PageExit, PageQuery, accept_form, redirect_to, run_page};
 use store::Tx;
 use web::HttpReply;
 use web::endpoint::HandlerFuture;
 use web::error_formats::error_message;
 use web::request_context::RequestContext;
 
+use super::actions::find_username;
 use super::{APPLICATIONS_PATH, INVITATIONS_PATH, PEOPLE_PATH, ROLES_PATH};
 use crate::access::require_staff;
 
@@ -22,7 +24,7 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
         let actor = require_staff(&call, &visit, UserRole::Moderator)?;
-        render(&call, &visit, &actor, FormField::default(), None).await
+        render(&call, &visit, &actor, FormField::default()).await
     })
 }
 
@@ -31,9 +33,10 @@ async fn render(
     visit: &BrowserVisit,
     actor: &AuditActor,
     username: FormField,
-    invitation: Option<String>,
 ) -> Result<HttpReply, PageExit> {
-    let reader = actor.clone();
+    let query = PageQuery::from_call(call).unwrap_or_default();
+    let invited = query.get("invited").map(str::to_owned);
+    let (reader, site) = (actor.clone(), call.state.page_context.site.clone());
     let load = move |tx: &mut Tx<'_>| {
         let requests = registration::list_applications(tx, &reader, SHOWN_APPLICATIONS)?;
         let applications = requests.into_iter().map(|one| ApplicationItem {
@@ -43,20 +46,41 @@ async fn render(
             name: one.name,
             email: one.email,
         });
-        Ok::<_, Error>((applications.collect(), load_roles(tx)?))
+        let applications = applications.collect();
+        let invitation = match &invited {
+            Some(secret) if email_links::is_invitation_valid(tx, secret)? => {
+                Some(site.build_link(JOIN_PATH, &Secret::new(secret.as_str())))
+            }
+            _ => None,
+        };
+        Ok::<_, Error>((applications, invitation, load_invitations(tx, &reader)?, load_roles(tx)?))
     };
-    let (applications, roles) = call.read(load).await?;
+    let (applications, invitation, invitations, roles) = call.read(load).await?;
     let page = AdminPeoplePage {
         frame: visit.page_frame(call),
         application_action: APPLICATIONS_PATH.to_owned(),
         role_action: ROLES_PATH.to_owned(),
         invite_action: INVITATIONS_PATH.to_owned(),
         invitation,
+        invitations,
         applications,
         roles,
         username,
     };
     Ok(visit.render_page(call, &page)?)
+}
+
+fn load_invitations(tx: &mut Tx<'_>, actor: &AuditActor) -> Result<Vec<InvitationItem>, Error> {
+    let open = invitations::list_open(tx, actor)?.into_iter().map(|one| {
+        Ok(InvitationItem {
+            id: one.id,
+            inviter: one.inviter.map(|user| find_username(tx, user)).transpose()?,
+            email: one.email,
+            at: one.created_at,
+            expires_at: one.expires_at,
+        })
+    });
+    open.collect()
 }
 
 fn load_roles(tx: &mut Tx<'_>) -> Result<Vec<RoleItem>, Error> {
@@ -84,7 +108,7 @@ pub(crate) fn decide_application(call: RequestContext) -> HandlerFuture {
                 call.write(accept).await?;
             }
             "reject" => {
-                call.write(move |tx: &mut Tx<'_>| registration::refuse_application(tx, &site, &actor, id)).await?
+                call.write(move |tx: &mut Tx<'_>| registration::refuse_application(tx, &site, &actor, id)).await?;
             }
             other => return Err(Refusal::invalid_value("decision", other).into()),
         }
@@ -112,21 +136,26 @@ pub(crate) fn set_role(call: RequestContext) -> HandlerFuture {
             Ok(()) => Ok(redirect_to(PEOPLE_PATH)),
             Err(refusal) => {
                 let field = FormField::invalid(username, error_message(&refusal));
-                Ok(render(&call, &visit, &actor, field, None).await?.status(400))
+                Ok(render(&call, &visit, &actor, field).await?.status(400))
             }
         }
     })
 }
 
-/// `POST /admin/invitations`.
+/// `POST /admin/invitations`, with `invitation` to revoke one.
 pub(crate) fn invite(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
         let actor = require_staff(&call, &visit, UserRole::Moderator)?;
-        accept_form(&call, &visit).await?;
-        let (site, by) = (call.state.page_context.site.clone(), actor.clone());
-        let create = move |tx: &mut Tx<'_>| email_links::create_invitation(tx, &site, &by, "");
+        let sent = accept_form(&call, &visit).await?;
+        if let Some(id) = sent.optional_text("invitation") {
+            call.write(move |tx: &mut Tx<'_>| invitations::revoke(tx, &actor, &id)).await?;
+            return Ok(redirect_to(PEOPLE_PATH));
+        }
+        let site = call.state.page_context.site.clone();
+        let create = move |tx: &mut Tx<'_>| email_links::create_invitation(tx, &site, &actor, "");
         let link = call.write(create).await?;
-        render(&call, &visit, &actor, FormField::default(), Some(link)).await
+        let secret = link.split_once("?token=").map_or("", |(_, secret)| secret);
+        Ok(redirect_to(&format!("{PEOPLE_PATH}?invited={secret}")))
     })
 }

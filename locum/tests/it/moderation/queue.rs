@@ -124,6 +124,25 @@ fn action_is_confirmed_listed_and_undone() {
 }
 
 #[test]
+fn open_invitations_are_listed_and_revoked() {
+    let server = TestServer::start(&[]);
+    let (inviter, mut moderator) = staff(&server, "moderator");
+    let page = moderator.get("/admin/people");
+    let created = moderator.submit(&page, "/admin/invitations", &[]);
+    assert_eq!(created.status, 303);
+    let page = moderator.get(created.header("location")).text();
+    let token = page.split("/join?token=").nth(1).unwrap().split('<').next().unwrap().to_owned();
+    assert!(page.contains(&format!("By <a href=\"/{}\">", inviter.username)) && page.contains("Works until"), "{page}");
+    assert!(!Browser::new(&server).get(format!("/join?token={token}")).text().contains("is not valid"));
+    let id = page.split("name=\"invitation\" value=\"").nth(1).unwrap().split('"').next().unwrap();
+    let page = moderator.get("/admin/people");
+    assert_eq!(moderator.submit(&page, "/admin/invitations", &[("invitation", id)]).status, 303);
+    assert!(!moderator.get("/admin/people").text().contains("Revoke"));
+    assert!(!moderator.get(created.header("location")).text().contains(&token));
+    assert_eq!(moderator.submit(&page, "/admin/invitations", &[("invitation", id)]).status, 404);
+}
+
+#[test]
 fn audit_log_names_people() {
     let server = TestServer::start(&[]);
     let (subject, (_, mut admin)) = (server.new_user("subject"), staff(&server, "admin"));

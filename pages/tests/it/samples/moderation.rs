@@ -6,8 +6,8 @@ use super::{HOSTILE, days_ago, hostile_frame, minutes_ago, signed_in_frame};
 use pages::{
     AdminActionItem, AdminActionsPage, AdminAppealItem, AdminAuditPage, AdminPeoplePage, AdminQueuePage,
     AdminReportItem, AdminSitePage, AdminTermsPage, ApplicationItem, AuditFact, AuditItem, BlockedTermGroup,
-    BlockedTermItem, DecisionItem, DecisionsPage, DoneAction, FormField, PageFrame, Pager, ReportPage, RoleItem,
-    SettingItem, TextPage, render_markdown,
+    BlockedTermItem, DecisionItem, DecisionsPage, DoneAction, FormField, InvitationItem, PageFrame, Pager, ReportPage,
+    RoleItem, SettingItem, TextPage, render_markdown,
 };
 
 pub(crate) fn text_states() -> Vec<(&'static str, TextPage)> {
@@ -151,6 +151,15 @@ pub(crate) fn people_states() -> Vec<(&'static str, AdminPeoplePage)> {
         role_action: "/admin/roles".to_owned(),
         invite_action: "/admin/invitations".to_owned(),
         invitation: Some("https://social.example/account/join?token=sample".to_owned()),
+        invitations: [true, false]
+            .map(|is_sent| InvitationItem {
+                id: "ab12".to_owned(),
+                inviter: is_sent.then(|| text.to_owned()),
+                email: if is_sent { text.to_owned() } else { String::new() },
+                at: minutes_ago(5),
+                expires_at: minutes_ago(-60),
+            })
+            .into(),
         applications: vec![ApplicationItem {
             id: "1".to_owned(),
             username: text.to_owned(),
