@@ -5,8 +5,8 @@ use argon2::password_hash::phc::Salt;
 use base::{Secret, UserId};
 use network::passwords::PasswordPool;
 use network::sign_in::{
-    AttemptDecision, AttemptRateLimit, KnownDevice, PasswordProof, SUSPENDED_DETAIL, SignInAttempt, SignInLimits,
-    SignInOutcome, SignInService,
+    AttemptDecision, AttemptRateLimit, KnownDevice, PasswordProof, SignInAttempt, SignInLimits, SignInOutcome,
+    SignInService,
 };
 use network::users::NewUser;
 use store::{DatabaseLocation, Store, Tx};
@@ -87,7 +87,7 @@ fn user_signs_in_with_username_or_email() {
         }
         world.write(move |tx| network::users::suspend(tx, ada)).await;
         assert_eq!(told(&gate, "ada", "wrong one", "192.0.2.1").await, "wrong");
-        assert_eq!(told(&gate, "ada", PASSWORD, "192.0.2.1").await, SUSPENDED_DETAIL);
+        assert_eq!(told(&gate, "ada", PASSWORD, "192.0.2.1").await, "suspended by a decision");
         world
             .write(move |tx| {
                 network::account_deletion::order(tx, None, ada, network::account_deletion::ErasureTime::Later)
