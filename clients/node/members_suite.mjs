@@ -454,7 +454,7 @@ people(here, "a report reaches a moderator, whose removal is appealed", async (p
   await mona.open("/admin");
   assert.match(await mona.text(), /It was a joke/);
   await look(mona, "appeals");
-  for (const [path, name] of [["/admin/people", "people"], ["/admin/audit", "audit"]]) {
+  for (const [path, name] of [["/admin/actions", "actions"], ["/admin/people", "people"], ["/admin/audit", "audit"]]) {
     await mona.open(path);
     await look(mona, `admin-${name}`);
   }
