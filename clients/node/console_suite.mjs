@@ -65,7 +65,7 @@ people(here, "a tester signs in with one click, also for an app", async (person)
   await ada.open("/login");
   await look(ada, "sign-in");
   await ada.press(/^Sign in as Ada/);
-  assert.equal(ada.path(), "/settings/account");
+  assert.equal(ada.path(), "/home");
   await ada.page.getByRole("banner").getByRole("link", { name: "Console" }).click();
   await ada.page.waitForURL("**/console");
   const bob = await person();

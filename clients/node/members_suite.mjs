@@ -336,7 +336,7 @@ people(here, "a member finds a community, joins it and posts to it", async (pers
   here.server.cli("community", "create", "Night watch", "--owner", "fabia", "--access", "Closed");
   await zelda.open("/home");
   await zelda.choose("Communities");
-  assert.match(await zelda.text(), /You are in no community/);
+  assert.match(await zelda.text(), /You are not in any community/);
   await zelda.fill({ "Search for a community": "net" });
   await zelda.press("Search");
   await zelda.page.locator("a.entry", { hasText: "Net menders" }).click();
@@ -381,7 +381,7 @@ people(here, "a member finds a community, joins it and posts to it", async (pers
   await zelda.open(community);
   await zelda.press("Leave");
   await zelda.open("/communities");
-  assert.match(await zelda.text(), /You are in no community/);
+  assert.match(await zelda.text(), /You are not in any community/);
 });
 
 people(here, "a member changes their profile and its pictures", async (person) => {

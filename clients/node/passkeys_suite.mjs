@@ -105,7 +105,7 @@ test("the page says why no passkey was made or used", async (person) => {
   await problem.filter({ hasText: "No passkey was used. Try again." }).waitFor();
   await authenticator.knowsUser(true);
   await emil.press("Sign in with a passkey");
-  assert.equal(emil.path(), "/settings/account");
+  assert.equal(emil.path(), "/home");
 });
 
 test("without JavaScript the sign-in page is complete and offers no passkey", async (person) => {

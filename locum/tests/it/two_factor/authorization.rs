@@ -88,7 +88,7 @@ fn password_reset_does_not_bypass_the_code() {
     let page = browser.get(format!("/account/reset?token={token}"));
     let new = "tr4ms stop here";
     let done = browser.submit(&page, "/account/reset", &[("token", &token), ("password", new)]);
-    assert_eq!(done.header("location"), "/login", "{}", done.text());
+    assert_eq!(done.header("location"), "/login?done=reset", "{}", done.text());
     assert!(!browser.cookies.contains_key("locum") && !is_signed_in(&mut browser));
     assert!(!is_signed_in(&mut owner));
     assert_eq!(waiting.submit(&old, CODE, &[("code", "000000")]).status, 303);

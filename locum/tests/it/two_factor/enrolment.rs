@@ -90,5 +90,5 @@ fn security_page_needs_a_session() {
     let mut browser = Browser::new(shared_server());
     let response = browser.get(SECURITY);
     assert_eq!((response.status, response.header("location")), (303, "/login?next=%2Fsettings%2Fsecurity"));
-    assert_eq!(browser.get(super::CODE).header("location"), "/login?next=%2Fsettings%2Faccount");
+    assert_eq!(browser.get(super::CODE).header("location"), "/login?next=%2Fhome");
 }

@@ -138,7 +138,7 @@ fn an_address_is_confirmed_by_a_form() {
     runs(async {
         let mut world = World::open(RegistrationPolicy::Open).await;
         let made = world.join("/join").await;
-        assert_eq!((made.status, made.location()), (303, "/settings/account"));
+        assert_eq!((made.status, made.location()), (303, "/home"));
         let (path, token) = world.link().await;
         for _ in 0..2 {
             // Looking does not confirm.
@@ -172,7 +172,7 @@ fn a_forgotten_password_is_set_anew() {
         assert!(answer.text.contains("at least 8 characters"));
         let good = [("token", token.as_str()), ("password", NEW)];
         let answer = world.fill(&path, "/account/reset", &good).await;
-        assert_eq!((answer.status, answer.location()), (303, "/login"));
+        assert_eq!((answer.status, answer.location()), (303, "/login?done=reset"));
         assert!(world.get(&path).await.text.contains("This link no longer works"));
         for (password, status) in [(OLD, 400), (NEW, 303)] {
             let fields = [("login", "grace"), ("password", password)];
