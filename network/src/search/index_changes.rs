@@ -52,24 +52,28 @@ pub(super) fn reindex_posts(tx: &mut Tx<'_>, progress: &IndexProgress, ids: &[i6
 }
 
 /// The next changes; none if the index is up to date. New events come before backlogs, so that they become searchable
-/// soon.
+/// soon, but not before the authors if it is the `turn_of_authors`: events may never cease, and what somebody wrote who
+/// was limited since must not be found until then.
 pub(super) fn gather_changes(
     tx: &mut Tx<'_>,
     progress: &IndexProgress,
+    turn_of_authors: bool,
     snapshot: &IndexSnapshot,
 ) -> Result<Option<IndexChanges>, Fault> {
     let Some(seq) = progress.seq else {
         return plan_full_build(tx).map(Some);
     };
-    let events = event_log::list_after(tx, seq, EVENT_BATCH)?;
     let mut changes = IndexChanges { progress: progress.clone(), ..IndexChanges::default() };
+    let waiting_author = progress.authors.first().copied().filter(|_| progress.build.is_none());
+    let first_author = waiting_author.filter(|_| turn_of_authors);
+    let events = if first_author.is_none() { event_log::list_after(tx, seq, EVENT_BATCH)? } else { Vec::new() };
     if !events.is_empty() {
         collect_event_changes(tx, &mut changes, &events)?;
     } else if let Some(range) = progress.build {
         let ids = posts::list_live_between(tx, range.above, range.last, POST_BATCH)?;
         changes.progress.build = remaining_range(range, &ids, POST_BATCH);
         changes.added = load_entries(tx, &ids)?;
-    } else if let Some(author) = progress.authors.first().copied() {
+    } else if let Some(author) = waiting_author {
         reindex_author(tx, &mut changes, author)?;
     } else if let Some(range) = progress.imported.first().copied() {
         let ids = posts::list_live_between(tx, range.above, range.last, ID_BATCH)?;

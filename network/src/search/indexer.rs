@@ -23,7 +23,7 @@ const COLLECT_DELAY: Duration = Duration::from_millis(100);
 /// Uncommitted changes that force a commit.
 const MAX_PENDING_POSTS: usize = 20_000;
 /// Steps for which searches wait while authors are indexed again.
-const MAX_HELD_STEPS: u32 = 4;
+const MAX_HELD_STEPS: u32 = 8;
 /// The index writer's memory is released after this long without changes.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Requested posts indexed per step.
@@ -173,7 +173,9 @@ impl PostSearch {
             return Ok(true);
         }
         let snapshot = self.snapshot();
-        let found = store.read(move |tx| Ok(gather_changes(tx, &progress, &snapshot)?)).await?;
+        // Every other step.
+        let turn_of_authors = self.state.lock().held_steps % 2 == 1;
+        let found = store.read(move |tx| Ok(gather_changes(tx, &progress, turn_of_authors, &snapshot)?)).await?;
         match found {
             None => {
                 self.commit_when_due().await?;
