@@ -49,10 +49,10 @@ pub(crate) fn import_sqlite(from: &Path, to: &Arc<ConnectionTarget>) -> Result<C
     let mut target = PostgresConnection::connect(to, SessionLimits::MIGRATION)?;
     target.begin(BEGIN_SQL);
     let copied = copy_all(&source, &mut target).and_then(|copied| target.commit(None).map(|()| copied));
-    if copied.is_ok() {
-        target.batch_execute("ANALYZE")?;
-    } else {
+    if copied.is_err() {
         drop(target.roll_back());
+    } else if let Err(error) = target.batch_execute("ANALYZE") {
+        tracing::warn!(%error, "failed to analyze the copied tables; the server's autovacuum does it later");
     }
     copied
 }
