@@ -61,6 +61,23 @@ impl Shop {
         metric[figure].as_array().map_or(0, |all| all.iter().map(|one| one.as_i64().unwrap()).sum())
     }
 
+    /// The result of a job about the web conversions of the line item.
+    fn segmented(&self, segments: &str) -> Value {
+        let (from, to) = around(24, 1);
+        let params = [
+            ("entity", "LINE_ITEM"),
+            ("entity_ids", self.item.as_str()),
+            ("start_time", &from),
+            ("end_time", &to),
+            ("granularity", "TOTAL"),
+            ("metric_groups", "WEB_CONVERSION"),
+            ("placement", "ALL_ON_TWITTER"),
+            ("segmentation_type", segments),
+        ];
+        let job = self.ads.beside("POST", "jobs/A", &params).assert_status(200);
+        file(&self.ads, &job)
+    }
+
     fn purchases(&self, figure: &str) -> i64 {
         self.conversions(("LINE_ITEM", &self.item), "WEB_CONVERSION", "conversion_purchases", figure)
     }
@@ -139,20 +156,8 @@ fn conversion_counts_once_for_the_click_that_it_names() {
     let stats = shop.ads.stats("LINE_ITEM", &shop.item, &[("metric_groups", "WEB_CONVERSION")]);
     assert_eq!(stats["data"][0]["id_data"][0]["metrics"]["conversion_sign_ups"], Value::Null, "{stats}");
     // Jobs tell the same, by tag and by age.
-    let (from, to) = around(24, 1);
     for (segments, name) in [("CONVERSION_TAGS", "Checkout"), ("AGE", "AGE_25_TO_34")] {
-        let params = [
-            ("entity", "LINE_ITEM"),
-            ("entity_ids", shop.item.as_str()),
-            ("start_time", &from),
-            ("end_time", &to),
-            ("granularity", "TOTAL"),
-            ("metric_groups", "WEB_CONVERSION"),
-            ("placement", "ALL_ON_TWITTER"),
-            ("segmentation_type", segments),
-        ];
-        let job = shop.ads.beside("POST", "jobs/A", &params).assert_status(200);
-        let stats = file(&shop.ads, &job);
+        let stats = shop.segmented(segments);
         let data = stats["data"][0]["id_data"].as_array().unwrap();
         let found = data.iter().find(|one| one["segment"]["segment_name"] == name);
         let found = &found.unwrap_or_else(|| panic!("{stats}"))["metrics"]["conversion_purchases"];
@@ -172,19 +177,7 @@ fn sales_beyond_all_numbers_stop_no_later_conversion() {
         shop.convert(id(&tag), &json!([sale])).assert_status(200);
     }
     assert_eq!((shop.purchases("post_engagement"), shop.purchases("sale_amount")), (12, i64::MAX));
-    let (from, to) = around(24, 1);
-    let params = [
-        ("entity", "LINE_ITEM"),
-        ("entity_ids", shop.item.as_str()),
-        ("start_time", &from),
-        ("end_time", &to),
-        ("granularity", "TOTAL"),
-        ("metric_groups", "WEB_CONVERSION"),
-        ("placement", "ALL_ON_TWITTER"),
-        ("segmentation_type", "AGE"),
-    ];
-    let job = shop.ads.beside("POST", "jobs/A", &params).assert_status(200);
-    let by_age = file(&shop.ads, &job).to_string();
+    let by_age = shop.segmented("AGE").to_string();
     assert!(by_age.contains(&format!("\"sale_amount\":[{}]", i64::MAX)), "{by_age}");
 }
 
