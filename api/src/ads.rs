@@ -1,11 +1,13 @@
 //! Ads API operations: parse the request, run the engine, send the response.
 
+pub(crate) mod mcp;
+mod mcp_tools;
 pub(crate) mod serve;
 
 use std::sync::Arc;
 
-use ads_engine::{AdsCaller, AdsRequest, find_params_vocabulary};
-use base::{Error, Fault, Refusal};
+use ads_engine::{AdsCaller, AdsOperation, AdsRequest, AdsResponse, find_params_vocabulary};
+use base::{Error, Fault, Refusal, Vocabulary};
 use http::HeaderValue;
 use serde_json::Value;
 use web::body::{self, BodyContentType};
@@ -27,13 +29,7 @@ pub(crate) fn download_analytics_file(call: RequestContext) -> HandlerFuture {
 /// Handles every operation that the `ads` crate declares.
 pub(crate) fn run_operation(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let request = Arc::new(build_request(&call)?);
-        let writes = request.operation.is_write;
-        if request.operation.uses_search {
-            call.search_backend()?.catch_up(call.store()).await?;
-        }
-        let run = move |tx: &mut store::Tx<'_>| ads_engine::dispatch_request(tx, &request);
-        let response = if writes { call.write(run).await? } else { call.read(run).await? };
+        let response = execute(&call, parse_request(&call)?).await?;
         let mut reply = HttpReply::bytes(200, web::reply::ADS_JSON, response.body);
         for (name, value) in response.headers {
             if let Ok(value) = HeaderValue::from_str(&value) {
@@ -44,26 +40,55 @@ pub(crate) fn run_operation(call: RequestContext) -> HandlerFuture {
     })
 }
 
-fn build_request(call: &RequestContext) -> Result<AdsRequest, Error> {
+async fn execute(call: &RequestContext, request: AdsRequest) -> Result<AdsResponse, Error> {
+    let operation = request.operation;
+    if operation.uses_search {
+        call.search_backend()?.catch_up(call.store()).await?;
+    }
+    let request = Arc::new(request);
+    let run = move |tx: &mut store::Tx<'_>| ads_engine::dispatch_request(tx, &request);
+    if operation.is_write { call.write(run).await } else { call.read(run).await }
+}
+
+fn parse_request(call: &RequestContext) -> Result<AdsRequest, Error> {
     let operation = call.endpoint().ads.ok_or_else(|| Fault::new("an ads operation has no declaration"))?;
-    let caller = call.require_caller()?;
     let path = call.params.iter();
     let path = path.map(|param| (param.param.name.post, param.raw.clone())).collect();
     let takes_json = operation.takes_json();
     let pairs = request_pairs(call, !takes_json)?;
     let json = if takes_json { parse_json(call) } else { None };
-    let params_vocabulary = find_params_vocabulary(operation, &pairs, json.as_ref());
+    let query_pairs = if takes_json { pairs.clone() } else { Vec::new() };
+    let mut request = build_request(call, operation, path, json)?;
+    (request.pairs, request.query_pairs) = (pairs, query_pairs);
+    choose_vocabulary(call, &mut request);
+    Ok(request)
+}
+
+/// Answers in the vocabulary of the parameters.
+fn choose_vocabulary(call: &RequestContext, request: &mut AdsRequest) {
+    let of_params = find_params_vocabulary(request.operation, &request.pairs, request.json.as_ref());
+    request.caller.vocabulary = call.answer_vocabulary_of(of_params).vocabulary;
+}
+
+/// A request of the caller, without parameters of a query or form.
+fn build_request(
+    call: &RequestContext,
+    operation: &'static AdsOperation,
+    path_params: Vec<(&'static str, String)>,
+    json: Option<Value>,
+) -> Result<AdsRequest, Error> {
+    let caller = call.require_caller()?;
     Ok(AdsRequest {
         operation,
         caller: AdsCaller {
             user: call.require_user()?,
             app: Some(caller.app_id),
-            vocabulary: call.answer_vocabulary_of(params_vocabulary).vocabulary,
+            vocabulary: Vocabulary::Post,
             sandbox: call.head().sandbox,
         },
-        path_params: path,
-        query_pairs: if takes_json { pairs.clone() } else { Vec::new() },
-        pairs,
+        path_params,
+        query_pairs: Vec::new(),
+        pairs: Vec::new(),
         json,
         evaluator: Some(call.state.evaluator.clone()),
         config: call.state.ads_config.clone(),

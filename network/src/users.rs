@@ -74,6 +74,7 @@ const RESERVED_USERNAMES: &[&str] = &[
     "login",
     "logout",
     "mailbox",
+    "mcp",
     "media",
     "messages",
     "metrics",

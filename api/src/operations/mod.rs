@@ -76,4 +76,5 @@ static DECLARED: &[&[Endpoint]] = &[
     oauth::OAUTH1,
     oauth::OAUTH2,
     ads::SERVING,
+    ads::MCP,
 ];

@@ -1,6 +1,6 @@
 use std::collections::HashSet;
 
-use base::{Refusal, Vocabulary};
+use base::{Entitlement, Refusal, Vocabulary};
 use portal::DEVELOPMENT;
 use serde_json::Value;
 use web::endpoint::{Endpoint, ErrorFormat, ParameterLocation};
@@ -131,7 +131,7 @@ fn posts_and_reposts_are_counted_together() {
         // Open operations verify an app themselves and limit it apart.
         .filter(|endpoint| !endpoint.permit.open)
         .filter_map(|endpoint| Some((endpoint, endpoint.limits.shared?)))
-        .partition(|(endpoint, _)| endpoint.error_format == ErrorFormat::Ads);
+        .partition(|(endpoint, _)| endpoint.required_entitlement == Some(Entitlement::Ads));
     let ids: Vec<_> = sharing.iter().map(|(endpoint, _)| endpoint.id).collect();
     assert_eq!(ids, ["createPosts", "repostPost"]);
     for (_, shared) in sharing {

@@ -8,31 +8,46 @@ use serde_json::{Value, json};
 use crate::reply::{HttpReply, JSON_UTF8};
 
 pub(super) fn render(refusal: &Refusal) -> HttpReply {
-    let status = match refusal {
+    let status = status_code(refusal);
+    let reply = HttpReply::bytes(status, JSON_UTF8, error_body(refusal).to_string());
+    let headers = if let Refusal::Ads(declined) = refusal { declined.headers.as_slice() } else { &[] };
+    headers.iter().fold(reply, |reply, (name, value)| match HeaderValue::from_str(value) {
+        Ok(value) => reply.header(HeaderName::from_static(name), value),
+        Err(_) => reply,
+    })
+}
+
+fn status_code(refusal: &Refusal) -> u16 {
+    match refusal {
         // Client libraries know no other status for a wrong body.
         Refusal::BodyTooLarge { .. } | Refusal::UnsupportedMediaType { .. } => 400,
         _ => super::refusal_status(refusal),
-    };
+    }
+}
+
+/// The error envelope alone.
+pub fn error_body(refusal: &Refusal) -> Value {
     match refusal {
-        Refusal::Ads(declined) => render_declined(status, declined),
-        Refusal::InvalidParameters(parameters) => {
-            render_envelope(status, parameters.iter().map(parameter_error_json).collect())
+        Refusal::Ads(declined) => declined_body(declined),
+        Refusal::InvalidParameters(parameters) => envelope(parameters.iter().map(parameter_error_json).collect()),
+        _ => {
+            let message = refusal_message(refusal, status_code(refusal));
+            envelope(vec![json!({ "code": refusal_code(refusal), "message": message })])
         }
-        _ => render_error(status, refusal_code(refusal), &refusal_message(refusal, status)),
     }
 }
 
 pub(super) fn render_error(status: u16, code: &str, message: &str) -> HttpReply {
-    render_envelope(status, vec![json!({ "code": code, "message": message })])
-}
-
-fn render_envelope(status: u16, errors: Vec<Value>) -> HttpReply {
-    let body = json!({ "errors": errors, "request": { "params": {} } });
+    let body = envelope(vec![json!({ "code": code, "message": message })]);
     HttpReply::bytes(status, JSON_UTF8, body.to_string())
 }
 
+fn envelope(errors: Vec<Value>) -> Value {
+    json!({ "errors": errors, "request": { "params": {} } })
+}
+
 /// Repeats the parameters that were understood; for a batch, also lists the errors of each item.
-fn render_declined(status: u16, declined: &AdsRefusal) -> HttpReply {
+fn declined_body(declined: &AdsRefusal) -> Value {
     let all = |problems: &[AdsProblem]| problems.iter().map(problem_json).collect::<Vec<_>>();
     let request = serde_json::from_str(&declined.request);
     let request = request.unwrap_or_else(|_| json!({ "params": {} }));
@@ -47,11 +62,7 @@ fn render_declined(status: u16, declined: &AdsRefusal) -> HttpReply {
             body.insert("operation_errors".to_owned(), items.into());
         }
     }
-    let reply = HttpReply::bytes(status, JSON_UTF8, body.to_string());
-    declined.headers.iter().fold(reply, |reply, (name, value)| match HeaderValue::from_str(value) {
-        Ok(value) => reply.header(HeaderName::from_static(name), value),
-        Err(_) => reply,
-    })
+    body
 }
 
 fn problem_json(problem: &AdsProblem) -> Value {

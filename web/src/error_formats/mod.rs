@@ -12,6 +12,7 @@ use base::{AppId, Refusal};
 use http::header::{ALLOW, CONNECTION, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use serde_json::Value;
 
+pub use ads::error_body as ads_error_body;
 pub use codes::find_code as legacy_code;
 pub use page::{api_message, error_message};
 pub(crate) use page::{render_failure_page, render_refusal_page};

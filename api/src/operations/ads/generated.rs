@@ -40,7 +40,7 @@ const WRITE: Scopes = Scopes::from_slice(&[Scope::AdsWrite]);
 
 /// Changes of any kind per user.
 const CHANGES_PER_MINUTE: u32 = 450;
-static WRITES: SharedWindow = SharedWindow { name: "ads changes", window: per_minute(CHANGES_PER_MINUTE) };
+pub(super) static WRITES: SharedWindow = SharedWindow { name: "ads changes", window: per_minute(CHANGES_PER_MINUTE) };
 
 const fn rate_window(rate_class: AdsRateClass) -> RateWindow {
     match rate_class {

@@ -15,6 +15,7 @@ mod ledger;
 mod legacy_cards;
 pub(crate) mod limits;
 mod manager;
+mod mcp;
 mod posts;
 mod promoting;
 mod rate_limits;
