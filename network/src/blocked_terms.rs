@@ -1,10 +1,13 @@
 //! Words, link hosts and email domains that the site refuses, or holds for a moderator.
 
+use std::borrow::Cow;
+
 use base::text::{self, contains_phrase};
 use base::{Error, Fault, Refusal};
 use serde_json::{Value, json};
 use store::Tx;
 use store::site_settings::{self, BlockedTerm, BlockedTermKind};
+use unicode_security::confusable_detection::skeleton;
 
 use crate::audit::{self, AuditAction, AuditActor};
 use crate::user_roles::{self, UserRole};
@@ -37,6 +40,7 @@ fn normalize(kind: BlockedTermKind, term: &str) -> Result<String, Refusal> {
     let length = term.chars().count();
     let is_host = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '.';
     let is_valid = (1..=MAX_TERM_LENGTH).contains(&length)
+        && !remove_invisible(&term).is_empty()
         && !term.chars().any(char::is_control)
         && (kind == BlockedTermKind::Word || term.chars().all(is_host));
     if is_valid {
@@ -110,13 +114,12 @@ fn find_in_text(tx: &mut Tx<'_>, text: &str, entities: &str) -> Result<Option<Bl
     if terms.is_empty() {
         return Ok(None);
     }
-    let text = text::normalize(text).to_lowercase();
-    let words = join_words(&text);
-    let hosts = link_hosts(&text, entities);
+    let (text, entities) = (SearchedText::new(text), remove_invisible(entities));
+    let hosts = link_hosts(&text.visible, &entities);
     let mut found: Vec<BlockedTerm> = terms
         .into_iter()
         .filter(|term| match term.kind {
-            BlockedTermKind::Word => contains_words(&text, &words, &term.term),
+            BlockedTermKind::Word => text.contains(&term.term),
             BlockedTermKind::LinkHost => hosts.iter().any(|host| is_within_domain(host, &term.term)),
             BlockedTermKind::EmailDomain => false,
         })
@@ -125,17 +128,48 @@ fn find_in_text(tx: &mut Tx<'_>, text: &str, entities: &str) -> Result<Option<Bl
     Ok(found.into_iter().next())
 }
 
+/// A text in lower case, as it was written and as it is seen. An invisible character may be within a word or between two.
+struct SearchedText {
+    written_words: String,
+    visible: String,
+    visible_words: String,
+}
+
+impl SearchedText {
+    fn new(text: &str) -> Self {
+        let written = text::normalize(text).to_lowercase();
+        let visible = text::normalize(&remove_invisible(text)).to_lowercase();
+        Self { written_words: join_words(&written), visible_words: join_words(&visible), visible }
+    }
+
+    /// Whether a phrase is in the text, or its words in the words of the text. A phrase such as `c++` is more than its words.
+    fn contains(&self, phrase: &str) -> bool {
+        let phrase = &*remove_invisible(phrase);
+        if phrase.is_empty() {
+            return false;
+        }
+        let is_words = phrase.starts_with(char::is_alphanumeric) && phrase.ends_with(char::is_alphanumeric);
+        let is_in = |text: &str, phrase: &str| contains_phrase(text, phrase, char::is_alphanumeric);
+        let words = join_words(phrase);
+        is_in(&self.visible, phrase)
+            || is_words && (is_in(&self.visible_words, &words) || is_in(&self.written_words, &words))
+    }
+}
+
+/// Without the characters that have Unicode's property `Default_Ignorable_Code_Point`, of which nothing is seen: those
+/// that have no skeleton (UTS #39).
+fn remove_invisible(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() {
+        return Cow::Borrowed(text);
+    }
+    let is_visible = |c: &char| c.is_ascii() || skeleton(c.encode_utf8(&mut [0; 4])).next().is_some();
+    Cow::Owned(text.chars().filter(is_visible).collect())
+}
+
 /// The words of a text with one space between them, whatever is between them in the text.
 fn join_words(text: &str) -> String {
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(" ")
-}
-
-/// Whether a phrase is in a text, or its words in the words of the text. A phrase such as `c++` is more than its words.
-fn contains_words(text: &str, words: &str, phrase: &str) -> bool {
-    let is_words = phrase.starts_with(char::is_alphanumeric) && phrase.ends_with(char::is_alphanumeric);
-    contains_phrase(text, phrase, char::is_alphanumeric)
-        || is_words && contains_phrase(words, &join_words(phrase), char::is_alphanumeric)
 }
 
 /// The blocked term that an email address is at.
@@ -167,11 +201,11 @@ fn host_of(url: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{contains_words, host_of, is_within_domain, join_words};
+    use super::{SearchedText, host_of, is_within_domain, remove_invisible};
 
     #[test]
     fn phrase_is_found_whatever_separates_its_words() {
-        let contains = |text: &str, phrase: &str| contains_words(text, &join_words(text), phrase);
+        let contains = |text: &str, phrase: &str| SearchedText::new(text).contains(phrase);
         for text in
             ["cheap pills", "so cheap  pills!", "cheap\n\tpills", "cheap-pills", "cheap... pills", "_cheap_pills_"]
         {
@@ -181,6 +215,17 @@ mod tests {
             assert!(!contains(text, "cheap pills"), "{text}");
         }
         assert!(contains("c++ for all", "c++") && !contains("c for all", "c++") && contains("so $$$", "$$$"));
+    }
+
+    #[test]
+    fn invisible_characters_hide_no_phrase_and_are_no_phrase() {
+        let contains = |text: &str, phrase: &str| SearchedText::new(text).contains(phrase);
+        for text in ["ch\u{ad}eap pi\u{200b}lls", "cheap\u{200b}pills", "cheap\u{2060} \u{feff}pills\u{200d}"] {
+            assert!(contains(text, "cheap pills") && contains(text, "cheap p\u{200c}ills"), "{text:?}");
+        }
+        assert!(contains("I \u{2764}\u{fe0f} it", "\u{2764}") && contains("I \u{2764} it", "\u{2764}\u{fe0f}"));
+        assert!(!contains("cheap", "\u{200b}") && !contains("c\u{200b}heaper", "cheap"));
+        assert_eq!(remove_invisible("\u{200e}\u{2066}a\u{34f}b\u{e0061}é\u{115f}カ한"), "abéカ한");
     }
 
     #[test]

@@ -47,3 +47,24 @@ fn blocked_phrase_is_refused_whatever_separates_its_words() {
     }
     author.publish_text(&format!("{first} but {second}"));
 }
+
+#[test]
+fn blocked_term_is_refused_whatever_invisible_characters_are_in_it() {
+    let server = TestServer::start(&[]);
+    let (author, first, second) = (server.new_user("author"), word(), word());
+    moderate_on(&server, &["term", "block", "word", &format!("{first} {second}")]);
+    moderate_on(&server, &["term", "block", "link-host", "spam.example"]);
+    let (start, end) = second.split_at(2);
+    for c in ['\u{200b}', '\u{200c}', '\u{200d}', '\u{2060}', '\u{ad}', '\u{34f}', '\u{fe0f}', '\u{e0041}'] {
+        for text in
+            [format!("{first} {start}{c}{end}"), format!("{first}{c} {c}{second}{c}"), format!("{first}{c}{second}")]
+        {
+            author.post("/2/posts", &json!({ "text": text })).assert_problem(403, "about:blank");
+        }
+        let link = format!("see https://sp{c}am.example/offer");
+        author.post("/2/posts", &json!({ "text": link })).assert_problem(403, "about:blank");
+    }
+    author.publish_text(&format!("{first}\u{200b} but {second}"));
+    let wrong = server.run_cli(&["mod", "term", "block", "word", "\u{200b}\u{ad}"]);
+    assert!(wrong.stderr.contains("A word or phrase has 1 to"), "{}", wrong.stderr);
+}
