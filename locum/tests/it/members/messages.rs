@@ -63,6 +63,23 @@ fn conversation_is_read_by_both_and_by_nobody_else() {
 }
 
 #[test]
+fn message_of_someone_else_is_reported_from_its_conversation() {
+    let server = shared_server();
+    let (_, mut ada_browser) = signed_in(server, "dmwriter");
+    let (bob, mut bob_browser) = signed_in(server, "dmreader");
+    let path = conversation_path(&begin(&mut ada_browser, &bob.username, "Buy cheap boats"));
+    let page = bob_browser.get(&path);
+    assert_eq!(bob_browser.submit(&page, &path, &[("text", "No thanks")]).status, 303);
+    let page = bob_browser.get(&path).assert_page(200);
+    let id = &message_ids(&page)[0];
+    assert_eq!(page.matches("/report?message=").count(), 1, "none for one's own: {page}");
+    let form = bob_browser.get(format!("/report?message={id}"));
+    assert!(page.contains(&format!("href=\"/report?message={id}\"")) && form.status == 200, "{page}");
+    let fields = [("category", "spam"), ("text", "")];
+    assert_eq!(bob_browser.submit(&form, "/report", &fields).status, 200);
+}
+
+#[test]
 fn message_form_that_is_sent_twice_sends_once() {
     let server = shared_server();
     let (ada, mut browser) = signed_in(server, "dmtwice");
