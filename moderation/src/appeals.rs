@@ -2,7 +2,7 @@
 
 use base::{Error, Refusal, SplitRefusal};
 use network::moderation::{self, Action, Appeal, Kind};
-use pages::{DecisionItem, DecisionsPage, TextPage};
+use pages::{DECISIONS_PATH, DecisionItem, DecisionsPage, TextPage};
 use portal::{BrowserVisit, MemberVisit, PageExit, PageQuery, redirect_to, run_page};
 use store::Tx;
 use web::HttpReply;
@@ -10,7 +10,7 @@ use web::endpoint::HandlerFuture;
 use web::error_formats::error_message;
 use web::request_context::RequestContext;
 
-pub(crate) const PATH: &str = "/settings/moderation";
+pub(crate) const PATH: &str = DECISIONS_PATH;
 pub(crate) const LINK_PATH: &str = "/appeal";
 const SHOWN_DECISIONS: i64 = 100;
 

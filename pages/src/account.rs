@@ -5,7 +5,7 @@ use crate::{AppSummary, FormField, PageFrame, SiteLinks};
 use askama::Template;
 use base::Time;
 
-pub(crate) const SECTIONS: [(SectionPath, &str); 8] = [
+pub(crate) const SECTIONS: [(SectionPath, &str); 9] = [
     (|_| crate::members::EDIT_PROFILE_PATH, "Profile"),
     (|_| crate::members::NOTIFICATION_SETTINGS_PATH, "Notifications"),
     (|_| crate::members::MUTED_WORDS_PATH, "Muted words"),
@@ -13,6 +13,7 @@ pub(crate) const SECTIONS: [(SectionPath, &str); 8] = [
     (|links| links.security, "Security"),
     (|links| links.sessions, "Sessions"),
     (|links| links.connected_apps, "Connected apps"),
+    (|_| crate::moderation::DECISIONS_PATH, "Moderation"),
     (|links| links.data, "Your data"),
 ];
 

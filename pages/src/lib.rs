@@ -77,8 +77,8 @@ pub use markdown::render_markdown;
 pub use moderation::{
     AdminActionItem, AdminActionsPage, AdminAppealItem, AdminAuditPage, AdminPeoplePage, AdminQueuePage,
     AdminReportItem, AdminSitePage, AdminTermsPage, ApplicationItem, AuditFact, AuditItem, BlockedTermGroup,
-    BlockedTermItem, DecisionItem, DecisionsPage, DoneAction, InvitationItem, ReportPage, RoleItem, SettingItem,
-    TextPage,
+    BlockedTermItem, DECISIONS_PATH, DecisionItem, DecisionsPage, DoneAction, InvitationItem, ReportPage, RoleItem,
+    SettingItem, TextPage,
 };
 pub use page::{HtmlPage, Pager};
 pub use passkeys::{PasskeyAddition, PasskeyItem, PasskeySettings, PasskeySetupPage};

@@ -53,6 +53,8 @@ pub struct DecisionItem {
     pub typed: String,
 }
 
+pub const DECISIONS_PATH: &str = "/settings/moderation";
+
 /// Sends `action`, `text` and, for someone who cannot sign in, `token`.
 #[derive(Template)]
 #[template(path = "moderation/decisions.html")]
@@ -63,6 +65,10 @@ pub struct DecisionsPage {
     pub token: String,
     /// Newest first.
     pub decisions: Vec<DecisionItem>,
+}
+
+impl DecisionsPage {
+    const SECTION: &'static str = "Moderation";
 }
 
 html_page!(DecisionsPage, "decisions", |_| "What moderators decided".to_owned());

@@ -285,6 +285,16 @@ fn rejected_appeal_is_answered_by_email() {
 }
 
 #[test]
+fn settings_lead_to_the_decisions_and_back() {
+    let server = TestServer::start(&[]);
+    let (_, mut browser) = member(&server, "member");
+    assert!(browser.get("/settings/account").text().contains("<li><a href=\"/settings/moderation\">"));
+    let page = browser.get("/settings/moderation").text();
+    assert!(page.contains("<li><a href=\"/settings/moderation\" aria-current=\"page\">"), "{page}");
+    assert!(page.contains("<li><a href=\"/settings/account\">"), "{page}");
+}
+
+#[test]
 fn decision_shows_the_post_that_it_is_about() {
     let server = TestServer::start(&[]);
     let (author, mut browser) = member(&server, "author");
