@@ -21,8 +21,8 @@ pub use appeals::{MAX_APPEAL_LENGTH, appeal, appeal_by_link, decide_appeal, find
 pub use notices::describe_kind;
 pub(crate) use notices::find_suspension_link;
 pub use store::moderation::{
-    Appeal, ModerationAction as Action, ModerationKind as Kind, find_appeal, list, list_by_user, list_open_appeals,
-    next_end,
+    Appeal, ModerationAction as Action, ModerationKind as Kind, count_undecided, find_appeal, list, list_by_user,
+    list_open_appeals, next_end,
 };
 
 /// Characters.

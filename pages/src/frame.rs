@@ -36,6 +36,8 @@ pub struct PageFrame {
     pub unread: i64,
     /// Conversations with messages that the account has not read; at most 100.
     pub unread_conversations: i64,
+    /// Reports, appeals and applications that wait for a decision of the account; at least 100 if there are more.
+    pub undecided: i64,
     /// Whether the account is a moderator, or more.
     pub is_moderator: bool,
     /// Whether the account is an administrator or owner.
@@ -60,9 +62,18 @@ impl PageFrame {
             MESSAGES_PATH => self.unread_conversations,
             _ => return None,
         };
-        let count = usize::try_from(count).ok().filter(|count| *count > 0)?;
-        Some(crate::page::render_count(count))
+        shown_count(count)
     }
+
+    /// For the link to the moderation; none if nothing waits for the account.
+    pub(crate) fn undecided_count(&self) -> Option<String> {
+        shown_count(self.undecided)
+    }
+}
+
+fn shown_count(count: i64) -> Option<String> {
+    let count = usize::try_from(count).ok().filter(|count| *count > 0)?;
+    Some(crate::page::render_count(count))
 }
 
 /// A moment, and the zone in which the page shows times.

@@ -4,6 +4,7 @@ use base::{Fault, PostId, Time, UserId};
 
 use crate::Tx;
 use crate::db::{insert, insert_new, select, stored_enum, table};
+use crate::user_roles::UserRole;
 
 stored_enum! {
     pub enum ModerationKind {
@@ -162,6 +163,20 @@ pub fn find_appeal(tx: &mut Tx<'_>, action: i64) -> Result<Option<Appeal>, Fault
 pub fn list_open_appeals(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Appeal>, Fault> {
     let sql = select!(Appeal, "WHERE decided_at IS NULL ORDER BY created_at LIMIT $1");
     tx.query_rows(sql, &[limit.into()])
+}
+
+/// Open reports, appeals and applications that someone with a role may decide about: those that do not concern the same or
+/// a higher role, and appeals against bans (7) for admins (2) and owners. At least 100 if there are more.
+pub fn count_undecided(tx: &mut Tx<'_>, role: UserRole) -> Result<i64, Fault> {
+    let sql = "SELECT (SELECT COUNT(*) FROM (SELECT 1 FROM report WHERE closed_at IS NULL AND user_id NOT IN \
+               (SELECT user_id FROM user_role WHERE role >= $1) LIMIT 100) AS open_report), \
+               (SELECT COUNT(*) FROM (SELECT 1 FROM appeal JOIN moderation_action AS action ON action.id = action_id \
+               WHERE decided_at IS NULL AND (action.kind <> 7 OR $1 >= 2) AND action.user_id NOT IN \
+               (SELECT user_id FROM user_role WHERE role >= $1) LIMIT 100) AS open_appeal), \
+               (SELECT COUNT(*) FROM (SELECT 1 FROM registration_request LIMIT 100) AS application)";
+    let counts: Option<(i64, i64, i64)> = tx.query_row(sql, &[role.to_number().into()])?;
+    let (reports, appeals, applications) = counts.unwrap_or_default();
+    Ok(reports + appeals + applications)
 }
 
 /// Returns false if it was decided before.

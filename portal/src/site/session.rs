@@ -9,6 +9,7 @@ use http::header::{COOKIE, HeaderMap, HeaderValue, SET_COOKIE, USER_AGENT};
 use network::audit::AuditActor;
 use network::interactions::UnreadCounts;
 use network::member_time_zones;
+use network::moderation;
 use network::pending_sign_ins;
 use network::sessions::{self, ClientInfo, UserSession};
 use network::sign_in::KnownDevice;
@@ -82,6 +83,8 @@ pub struct SignedInPerson {
     pub unread: UnreadCounts,
     pub zone: AccountTimeZone,
     pub role: Option<UserRole>,
+    /// What waits for a decision that the person may take; at least 100 if there is more.
+    pub undecided: i64,
 }
 
 impl BrowserVisit {
@@ -104,10 +107,12 @@ impl BrowserVisit {
                 let read = call.read(move |tx| {
                     let unread = network::interactions::count_unread(tx, id)?;
                     let role = user_roles::find(tx, id)?;
-                    Ok((network::users::find_active(tx, id)?, unread, member_time_zones::find(tx, id)?, role))
+                    let undecided = role.map_or(Ok(0), |role| moderation::count_undecided(tx, role))?;
+                    let user = network::users::find_active(tx, id)?;
+                    Ok((user, unread, member_time_zones::find(tx, id)?, role, undecided))
                 });
-                let (user, unread, zone, role) = read.await?;
-                Some(SignedInPerson { session, user, unread, zone, role })
+                let (user, unread, zone, role, undecided) = read.await?;
+                Some(SignedInPerson { session, user, unread, zone, role, undecided })
             }
             None => None,
         };
@@ -184,6 +189,7 @@ impl BrowserVisit {
             },
             unread_conversations: self.person.as_ref().map_or(0, |person| person.unread.conversations),
             unread: self.person.as_ref().map_or(0, |person| person.unread.interactions + person.unread.notices),
+            undecided: self.person.as_ref().map_or(0, |person| person.undecided),
             is_moderator: self.has_role(UserRole::Moderator),
             is_admin: self.has_role(UserRole::Admin),
             ..call.state.page_context.page_frame(call.now())

@@ -9,6 +9,7 @@ mod roles;
 mod site_name;
 mod terms;
 mod terms_elsewhere;
+mod undecided;
 
 use serde_json::Value;
 

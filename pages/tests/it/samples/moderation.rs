@@ -59,11 +59,11 @@ pub(crate) fn decisions_states() -> Vec<(&'static str, DecisionsPage)> {
 }
 
 fn moderator_frame() -> PageFrame {
-    PageFrame { is_moderator: true, ..signed_in_frame() }
+    PageFrame { is_moderator: true, undecided: 3, ..signed_in_frame() }
 }
 
 fn admin_frame() -> PageFrame {
-    PageFrame { is_admin: true, ..moderator_frame() }
+    PageFrame { is_admin: true, undecided: 100, ..moderator_frame() }
 }
 
 pub(crate) fn queue_states() -> Vec<(&'static str, AdminQueuePage)> {
