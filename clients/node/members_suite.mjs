@@ -454,10 +454,15 @@ people(here, "a report reaches a moderator, whose removal is appealed", async (p
   await mona.open("/admin");
   assert.match(await mona.text(), /It was a joke/);
   await look(mona, "appeals");
-  for (const [path, name] of [["/admin/actions", "actions"], ["/admin/people", "people"], ["/admin/audit", "audit"]]) {
-    await mona.open(path);
+  for (const name of ["actions", "accounts", "people", "audit"]) {
+    await mona.open(`/admin/${name}`);
     await look(mona, `admin-${name}`);
   }
+  await mona.open("/admin/accounts?username=quinn");
+  await mona.page.locator("input[name=reason]").fill("Advertising again");
+  await look(mona, "admin-account");
+  await mona.press("Silence");
+  assert.match(await mona.text(), /@quinn was silenced/);
 });
 
 people(here, "the operator registers by the setup link, names the site and blocks a term", async (person) => {

@@ -1,6 +1,8 @@
 //! The administration of the site.
 
+pub(crate) mod accounts;
 pub(crate) mod actions;
+mod acts;
 pub(crate) mod audit_log;
 pub(crate) mod people;
 pub(crate) mod queue;
@@ -10,6 +12,7 @@ pub(crate) mod terms;
 pub(crate) const QUEUE_PATH: &str = "/admin";
 pub(crate) const REPORTS_PATH: &str = "/admin/reports";
 pub(crate) const REPORT_FILE_PATH: &str = "/admin/reports/{report}/files/{file}";
+pub(crate) const ACCOUNTS_PATH: &str = pages::ACCOUNTS_PATH;
 pub(crate) const ACTIONS_PATH: &str = "/admin/actions";
 pub(crate) const APPEALS_PATH: &str = "/admin/appeals";
 pub(crate) const PEOPLE_PATH: &str = "/admin/people";

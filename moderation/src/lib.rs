@@ -66,6 +66,13 @@ static PAGES: &[Endpoint] = &[
             Parameter::path("file", Kind::text(1, 200), "The name of the file."),
         ]])
         .summary("A picture or video of what is reported."),
+    portal_page("adminAccount", "GET", admin::ACCOUNTS_PATH)
+        .handler(admin::accounts::show)
+        .summary("An account with what was decided about it, and the form that acts on it."),
+    portal_page("adminActOnAccount", "POST", admin::ACCOUNTS_PATH)
+        .handler(admin::accounts::act)
+        .summary("Acts on an account.")
+        .body(BodySpec::Form(text_members! { MAX_TEXT; csrf user act days reason })),
     portal_page("adminActions", "GET", admin::ACTIONS_PATH)
         .handler(admin::actions::show)
         .summary("What moderators did, newest first."),

@@ -75,10 +75,10 @@ pub use landing::LandingPage;
 pub use mailbox::{EmailLine, EmailPage, MailboxItem, MailboxPage};
 pub use markdown::render_markdown;
 pub use moderation::{
-    AdminActionItem, AdminActionsPage, AdminAppealItem, AdminAuditPage, AdminPeoplePage, AdminQueuePage,
-    AdminReportItem, AdminSitePage, AdminTermsPage, ApplicationItem, AuditFact, AuditItem, BlockedTermGroup,
-    BlockedTermItem, DECISIONS_PATH, DecisionItem, DecisionsPage, DoneAction, InvitationItem, ReportPage, RoleItem,
-    SettingItem, TextPage,
+    ACCOUNTS_PATH, AdminAccountItem, AdminAccountPage, AdminActionItem, AdminActionsPage, AdminAppealItem,
+    AdminAuditPage, AdminPeoplePage, AdminQueuePage, AdminReportItem, AdminSitePage, AdminTermsPage, ApplicationItem,
+    AuditFact, AuditItem, BlockedTermGroup, BlockedTermItem, DECISIONS_PATH, DecisionItem, DecisionsPage, DoneAction,
+    InvitationItem, ReportPage, RoleItem, SettingItem, TextPage,
 };
 pub use page::{HtmlPage, Pager};
 pub use passkeys::{PasskeyAddition, PasskeyItem, PasskeySettings, PasskeySetupPage};

@@ -73,6 +73,28 @@ impl DecisionsPage {
 
 html_page!(DecisionsPage, "decisions", |_| "What moderators decided".to_owned());
 
+pub const ACCOUNTS_PATH: &str = "/admin/accounts";
+
+/// The fields and buttons of a form that acts on what is reported, or on an account.
+#[derive(Template)]
+#[template(path = "moderation/act_fields.html")]
+struct ActFields<'page> {
+    id: &'page str,
+    reason: &'page str,
+    days: &'page str,
+    /// The kind of what is reported; none for an account that nobody reported.
+    reported: Option<&'static str>,
+    is_admin: bool,
+    /// Whether the buttons have keyboard shortcuts.
+    has_keys: bool,
+}
+
+impl ActFields<'_> {
+    fn key(&self, letter: char) -> String {
+        if self.has_keys { format!(" accesskey=\"{letter}\"") } else { String::new() }
+    }
+}
+
 pub struct AdminReportItem {
     pub id: String,
     pub category: String,
@@ -100,6 +122,19 @@ pub struct AdminReportItem {
     /// What was typed before an action was refused.
     pub reason: String,
     pub days: String,
+}
+
+impl AdminReportItem {
+    fn act_fields(&self, frame: &PageFrame, has_keys: bool) -> ActFields<'_> {
+        ActFields {
+            id: &self.id,
+            reason: &self.reason,
+            days: &self.days,
+            reported: Some(self.kind),
+            is_admin: frame.is_admin,
+            has_keys,
+        }
+    }
 }
 
 pub struct AdminAppealItem {
@@ -137,6 +172,54 @@ pub struct AdminQueuePage {
 }
 
 html_page!(AdminQueuePage, "admin_queue", |_| "Reports".to_owned());
+
+pub struct AdminAccountItem {
+    pub id: String,
+    pub name: String,
+    /// Without the at sign.
+    pub username: String,
+    /// Of those who run the site.
+    pub role: Option<&'static str>,
+    /// Such as `suspended`.
+    pub states: Vec<&'static str>,
+    pub joined_at: Time,
+    /// Decisions about the account, newest first.
+    pub history: Vec<String>,
+    /// About the account and what belongs to it.
+    pub reports: usize,
+    /// Why the reader may not act on it.
+    pub refused_because: Option<String>,
+    /// What was typed before an action was refused.
+    pub reason: String,
+    pub days: String,
+}
+
+impl AdminAccountItem {
+    fn act_fields(&self, frame: &PageFrame) -> ActFields<'_> {
+        ActFields {
+            id: &self.id,
+            reason: &self.reason,
+            days: &self.days,
+            reported: None,
+            is_admin: frame.is_admin,
+            has_keys: false,
+        }
+    }
+}
+
+/// A form that sends `username`, and one that sends `user`, `act`, `days` and `reason`.
+#[derive(Template)]
+#[template(path = "moderation/account.html")]
+pub struct AdminAccountPage {
+    pub frame: PageFrame,
+    pub done: Option<DoneAction>,
+    pub action: String,
+    pub username: FormField,
+    /// None before one was looked for.
+    pub account: Option<AdminAccountItem>,
+}
+
+html_page!(AdminAccountPage, "admin_account", |_| "Accounts".to_owned(), |page| vec![("username", &page.username)]);
 
 pub struct AdminActionItem {
     pub id: String,

@@ -4,7 +4,7 @@ use base::{Error, Refusal, SplitRefusal, UserId};
 use network::audit::AuditActor;
 use network::moderation::{self, Action, Kind};
 use network::user_roles::UserRole;
-use pages::{AdminActionItem, AdminActionsPage, Notice, Pager};
+use pages::{AdminActionItem, AdminActionsPage, DoneAction, Notice, Pager};
 use portal::{BrowserVisit, PageExit, PageQuery, accept_form, redirect_to, run_page};
 use store::Tx;
 use web::HttpReply;
@@ -89,13 +89,25 @@ pub(super) fn find_username(tx: &mut Tx<'_>, id: UserId) -> Result<String, Error
     Ok(user.map_or_else(|| id.to_string(), |user| user.username))
 }
 
+pub(super) fn load_done(tx: &mut Tx<'_>, id: i64) -> Result<DoneAction, Error> {
+    let action = moderation::find_action(tx, id)?;
+    let username = find_username(tx, action.user_id)?;
+    Ok(DoneAction { text: describe_done(&action, &username), path: action_path(&action) })
+}
+
+/// A line of the history of an account.
+pub(super) fn describe_in_history(action: &Action) -> String {
+    let state = if action.lifted_at.is_some() { "lifted" } else { "in force" };
+    format!("{} ({state}): {}", moderation::kind_name(action.kind), action.reason)
+}
+
 /// The page of actions from this one on.
-pub(super) fn action_path(action: &Action) -> String {
+fn action_path(action: &Action) -> String {
     format!("{ACTIONS_PATH}?below={}", action.id.saturating_add(1))
 }
 
 /// A sentence to moderators.
-pub(super) fn describe_done(action: &Action, username: &str) -> String {
+fn describe_done(action: &Action, username: &str) -> String {
     let what = match action.kind {
         Kind::Remove => "removed",
         Kind::Warn => "warned",

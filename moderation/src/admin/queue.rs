@@ -1,13 +1,13 @@
 //! Open reports and appeals.
 
-use base::{Error, PostId, Refusal, SplitRefusal, Time};
+use base::{Error, PostId, Refusal, SplitRefusal};
 use network::audit::AuditActor;
 use network::emails::EmailSite;
-use network::moderation::{self, KIND_NAMES, Kind, ModerationTarget, NewModerationAction};
-use network::reports::{self, ReportContext, SubjectKind, subject_name};
+use network::moderation::{self, Kind, ModerationTarget};
+use network::reports::{self, ReportContext, StoredReport, SubjectKind, subject_name};
 use network::user_roles::UserRole;
 use pages::members::PostMedia;
-use pages::{AdminAppealItem, AdminQueuePage, AdminReportItem, DoneAction, Notice, Pager};
+use pages::{AdminAppealItem, AdminQueuePage, AdminReportItem, Notice, Pager};
 use portal::{BrowserVisit, PageExit, PageQuery, accept_form, redirect_to, run_page};
 use store::Tx;
 use store::media::Media;
@@ -17,14 +17,12 @@ use web::error_formats::error_message;
 use web::media_files::{MediaFileReaders, send_media_file};
 use web::request_context::RequestContext;
 
-use super::actions::{action_path, describe_done, find_username};
+use super::actions::{describe_in_history, find_username, load_done};
+use super::acts::{ActForm, DEFAULT_DAYS};
 use super::{APPEALS_PATH, QUEUE_PATH, REPORTS_PATH};
 use crate::access::require_staff;
 
 const PAGE_SIZE: i64 = 20;
-const DAY_MS: i64 = 24 * 3600 * 1000;
-const MAX_DAYS: i64 = 366;
-const DEFAULT_DAYS: &str = "7";
 
 /// What was refused: the report, or the action of an appeal, and what was typed.
 struct RefusedOrder {
@@ -92,12 +90,6 @@ async fn render(
     Ok(visit.render_page(call, &page)?.status(status))
 }
 
-fn load_done(tx: &mut Tx<'_>, id: i64) -> Result<DoneAction, Error> {
-    let action = moderation::find_action(tx, id)?;
-    let username = find_username(tx, action.user_id)?;
-    Ok(DoneAction { text: describe_done(&action, &username), path: action_path(&action) })
-}
-
 type LoadedQueue = (Vec<AdminReportItem>, Vec<AdminAppealItem>);
 
 fn load_queue(tx: &mut Tx<'_>, actor: &AuditActor, after: i64) -> Result<LoadedQueue, Error> {
@@ -123,10 +115,6 @@ fn load_queue(tx: &mut Tx<'_>, actor: &AuditActor, after: i64) -> Result<LoadedQ
 
 fn report_item(context: ReportContext) -> AdminReportItem {
     let report = context.report;
-    let history = context.actions.iter().map(|action| {
-        let state = if action.lifted_at.is_some() { "lifted" } else { "in force" };
-        format!("{} ({state}): {}", moderation::kind_name(action.kind), action.reason)
-    });
     let username = context.user.map_or_else(|| report.user_id.to_string(), |user| user.username);
     let subject_path = match report.subject_kind {
         SubjectKind::Post => context.post.as_ref().map(|post| format!("/{username}/status/{}", post.id)),
@@ -144,7 +132,7 @@ fn report_item(context: ReportContext) -> AdminReportItem {
         subject_text: context.post.map_or(report.evidence, |post| post.text),
         username,
         reporter: context.reporter.map(|user| user.username),
-        history: history.collect(),
+        history: context.actions.iter().map(describe_in_history).collect(),
         other_reports: context.reports.len(),
         category: report.category,
         text: report.text,
@@ -179,81 +167,54 @@ pub(crate) fn show_file(call: RequestContext) -> HandlerFuture {
     })
 }
 
-struct OrderedAct {
-    report: i64,
-    /// None to dismiss the report.
-    kind: Option<Kind>,
-    days: i64,
-    reason: String,
-}
-
 /// `POST /admin/reports`.
 pub(crate) fn act(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
         let actor = require_staff(&call, &visit, UserRole::Moderator)?;
         let sent = accept_form(&call, &visit).await?;
-        let (report, act) = (sent.text("report"), sent.text("act"));
-        let kind = KIND_NAMES.iter().find(|(_, name)| *name == act).map(|(kind, _)| *kind);
-        if kind.is_none() && act != "dismiss" {
-            return Err(Refusal::invalid_value("act", act).into());
-        }
+        let (report, form) = (sent.text("report"), ActForm::read(&sent)?);
         let report: i64 = report.parse().map_err(|_| Refusal::invalid_value("report", report))?;
-        let typed = (sent.text("reason"), sent.text("days"));
-        let days = if matches!(kind, Some(Kind::Silence | Kind::Suspend)) { parse_days(&typed.1) } else { Ok(0) };
-        let days = match days {
-            Ok(days) => days,
-            Err(refusal) => {
-                let refused = RefusedOrder::new(report, typed, &refusal);
-                return render(&call, &visit, &actor, Some(refused)).await;
-            }
-        };
-        let ordered = OrderedAct { report, kind, days, reason: typed.0.clone() };
-        let (site, by) = (call.state.page_context.site.clone(), actor.clone());
-        let done = call.write(move |tx: &mut Tx<'_>| order_act(tx, &site, &by, &ordered)).await;
+        let (site, by, ordered) = (call.state.page_context.site.clone(), actor.clone(), form.clone());
+        let done = call.write(move |tx: &mut Tx<'_>| order_act(tx, &site, &by, report, &ordered)).await;
         match done.split_refusal()? {
             Ok(Some(action)) => Ok(redirect_to(&format!("{QUEUE_PATH}?done={action}"))),
             Ok(None) => Ok(redirect_to(&format!("{QUEUE_PATH}?dismissed=1"))),
-            Err(refusal) => render(&call, &visit, &actor, Some(RefusedOrder::new(report, typed, &refusal))).await,
+            Err(refusal) => {
+                let refused = RefusedOrder::new(report, (form.reason, form.days), &refusal);
+                render(&call, &visit, &actor, Some(refused)).await
+            }
         }
-    })
-}
-
-fn parse_days(text: &str) -> Result<i64, Refusal> {
-    let days = text.trim().parse().ok().filter(|days| (1..=MAX_DAYS).contains(days));
-    days.ok_or_else(|| {
-        let message = format!("Enter the days as a whole number from 1 to {MAX_DAYS}.");
-        Refusal::invalid_parameter("days", text, message)
     })
 }
 
 /// Returns the action that was taken; none if the report was dismissed.
-fn order_act(tx: &mut Tx<'_>, site: &EmailSite, by: &AuditActor, ordered: &OrderedAct) -> Result<Option<i64>, Error> {
-    let Some(kind) = ordered.kind else {
-        reports::dismiss(tx, by, ordered.report)?;
+fn order_act(
+    tx: &mut Tx<'_>,
+    site: &EmailSite,
+    by: &AuditActor,
+    report: i64,
+    form: &ActForm,
+) -> Result<Option<i64>, Error> {
+    let Some(kind) = form.kind else {
+        reports::dismiss(tx, by, report)?;
         return Ok(None);
     };
-    reports::find_open(tx, ordered.report)?;
-    let context = reports::load_context(tx, by, ordered.report)?;
-    let new = build_action(&context, kind, ordered, tx.now());
+    reports::find_open(tx, report)?;
+    let context = reports::load_context(tx, by, report)?;
+    let new = form.build_action(kind, select_target(&context.report, kind), tx.now())?;
     let action = moderation::act(tx, site, by, &new)?;
-    reports::settle(tx, by, ordered.report)?;
+    reports::settle(tx, by, report)?;
     Ok(Some(action.id))
 }
 
-fn build_action(context: &ReportContext, kind: Kind, ordered: &OrderedAct, now: Time) -> NewModerationAction {
-    let is_about_post = matches!(kind, Kind::Remove | Kind::Label)
-        || kind == Kind::Limit && context.report.subject_kind == SubjectKind::Post;
-    let ends = matches!(kind, Kind::Silence | Kind::Suspend);
-    NewModerationAction {
-        kind,
-        target: if is_about_post {
-            ModerationTarget::Post(PostId::new(context.report.subject_id))
-        } else {
-            ModerationTarget::Account(context.report.user_id)
-        },
-        reason: ordered.reason.clone(),
-        ends_at: ends.then(|| now.plus_ms(ordered.days.saturating_mul(DAY_MS))),
+fn select_target(report: &StoredReport, kind: Kind) -> ModerationTarget {
+    let is_about_post =
+        matches!(kind, Kind::Remove | Kind::Label) || kind == Kind::Limit && report.subject_kind == SubjectKind::Post;
+    if is_about_post {
+        ModerationTarget::Post(PostId::new(report.subject_id))
+    } else {
+        ModerationTarget::Account(report.user_id)
     }
 }
 

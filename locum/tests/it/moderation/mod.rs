@@ -1,5 +1,6 @@
 //! What moderators and owners do, and what everyone else sees of it.
 
+mod accounts;
 mod actions;
 mod first_owner;
 mod pages;

@@ -131,6 +131,7 @@ fn administration_exists_for_those_with_the_role_only() {
     for (path, expected) in [
         ("/admin", [404, 200, 200, 200]),
         ("/admin/actions", [404, 200, 200, 200]),
+        ("/admin/accounts", [404, 200, 200, 200]),
         ("/admin/people", [404, 200, 200, 200]),
         ("/admin/site", [404, 404, 200, 200]),
         ("/admin/terms", [404, 404, 200, 200]),
@@ -202,6 +203,7 @@ fn forms_of_other_sites_change_nothing() {
         "/appeal",
         "/setup",
         "/admin/reports",
+        "/admin/accounts",
         "/admin/actions",
         "/admin/appeals",
         "/admin/applications",
@@ -211,7 +213,7 @@ fn forms_of_other_sites_change_nothing() {
         "/admin/terms",
     ] {
         let form = "csrf=wrong&kind=user&id=1&action=1&token=x&report=1&act=ban&decision=accept&application=1&role=none\
-                    &setting=name&name=Taken&text=x&category=spam";
+                    &name=Taken&user=1&text=x&category=spam";
         let form = format!("{form}&username={}", user.username);
         assert_eq!(owner.send(TestRequest::post(path).form(form)).status, 403, "{path}");
     }

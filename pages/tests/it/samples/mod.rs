@@ -130,6 +130,7 @@ fn add_moderation_samples(all: &mut Vec<PageSample>) -> Result<(), Fault> {
     add_samples(all, moderation::report_states())?;
     add_samples(all, moderation::decisions_states())?;
     add_samples(all, moderation::queue_states())?;
+    add_samples(all, moderation::account_states())?;
     add_samples(all, moderation::actions_states())?;
     add_samples(all, moderation::people_states())?;
     add_samples(all, moderation::site_states())?;

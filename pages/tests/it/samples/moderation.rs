@@ -4,10 +4,10 @@ use pages::members::PostMedia;
 
 use super::{HOSTILE, days_ago, hostile_frame, minutes_ago, signed_in_frame};
 use pages::{
-    AdminActionItem, AdminActionsPage, AdminAppealItem, AdminAuditPage, AdminPeoplePage, AdminQueuePage,
-    AdminReportItem, AdminSitePage, AdminTermsPage, ApplicationItem, AuditFact, AuditItem, BlockedTermGroup,
-    BlockedTermItem, DecisionItem, DecisionsPage, DoneAction, FormField, InvitationItem, PageFrame, Pager, ReportPage,
-    RoleItem, SettingItem, TextPage, render_markdown,
+    AdminAccountItem, AdminAccountPage, AdminActionItem, AdminActionsPage, AdminAppealItem, AdminAuditPage,
+    AdminPeoplePage, AdminQueuePage, AdminReportItem, AdminSitePage, AdminTermsPage, ApplicationItem, AuditFact,
+    AuditItem, BlockedTermGroup, BlockedTermItem, DecisionItem, DecisionsPage, DoneAction, FormField, InvitationItem,
+    PageFrame, Pager, ReportPage, RoleItem, SettingItem, TextPage, render_markdown,
 };
 
 pub(crate) fn text_states() -> Vec<(&'static str, TextPage)> {
@@ -115,6 +115,40 @@ pub(crate) fn queue_states() -> Vec<(&'static str, AdminQueuePage)> {
             ),
         ),
         ("hostile", of(hostile_frame(), done(HOSTILE), vec![report("1", HOSTILE)], vec![appeal(HOSTILE)])),
+    ]
+}
+
+pub(crate) fn account_states() -> Vec<(&'static str, AdminAccountPage)> {
+    let account = |text: &str, refused: Option<&str>| AdminAccountItem {
+        id: "7".to_owned(),
+        name: text.to_owned(),
+        username: text.to_owned(),
+        role: refused.map(|_| "owner"),
+        states: vec!["suspended", "limited"],
+        joined_at: days_ago(9),
+        history: vec![text.to_owned()],
+        reports: 2,
+        refused_because: refused.map(str::to_owned),
+        reason: text.to_owned(),
+        days: text.to_owned(),
+    };
+    let of = |frame, text: &str, username, account| AdminAccountPage {
+        frame,
+        done: Some(DoneAction { text: text.to_owned(), path: "/admin/actions?below=2".to_owned() }),
+        action: "/admin/accounts".to_owned(),
+        username,
+        account,
+    };
+    let wrong = FormField::invalid("nobody", "There is no account with this name.");
+    vec![
+        ("unknown", of(moderator_frame(), "ada", wrong, None)),
+        ("found", of(admin_frame(), "ada", FormField::new("ada"), Some(account("ada", None)))),
+        ("refused", of(admin_frame(), "ada", FormField::new("ada"), Some(account("ada", Some("You may not."))))),
+        ("hostile", of(hostile_frame(), HOSTILE, FormField::new(HOSTILE), Some(account(HOSTILE, None)))),
+        (
+            "hostile refused",
+            of(hostile_frame(), HOSTILE, FormField::new(HOSTILE), Some(account(HOSTILE, Some(HOSTILE)))),
+        ),
     ]
 }
 
