@@ -102,9 +102,9 @@ static PAGES: &[Endpoint] = &[
     portal_page("adminSite", "GET", admin::SITE_PATH).handler(admin::site::show).summary("The settings of the site."),
     portal_page("adminSetSite", "POST", admin::SITE_PATH)
         .handler(admin::site::submit)
-        .summary("Changes a setting of the site.")
-        .body(BodySpec::Form(text_members! { network::site_settings::MAX_PAGE_BYTES;
-            csrf setting name registrations indexing about rules terms privacy contact
+        .summary("Changes the settings of the site.")
+        .body(BodySpec::Form(text_members! { admin::site::MAX_TYPED_BYTES;
+            csrf shown name registrations indexing about rules terms privacy contact
         })),
     portal_page("adminTerms", "GET", admin::TERMS_PATH).handler(admin::terms::show).summary("The blocked terms."),
     portal_page("adminSetTerm", "POST", admin::TERMS_PATH)

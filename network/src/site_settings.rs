@@ -1,5 +1,6 @@
 //! The settings of the site that its owners change while it runs.
 
+use base::refusal::InvalidParameter;
 use base::{Error, Fault, Refusal};
 use serde_json::json;
 use store::{Tx, site_settings};
@@ -32,30 +33,24 @@ const POLICIES: [(RegistrationPolicy, &str); 4] = [
     (RegistrationPolicy::Closed, "closed"),
 ];
 
-fn validate(name: &str, value: &str) -> Result<(), Refusal> {
-    if !NAMES.contains(&name) {
-        let message = format!("The setting [{name}] is not one of [{}]", NAMES.join(","));
-        return Err(Refusal::invalid_parameter("setting", name, message));
-    }
-    match name {
+fn validate(name: &str, value: &str) -> Result<(), InvalidParameter> {
+    let problem = match name {
         NAME if value.chars().count() > MAX_NAME_LENGTH || value.chars().any(char::is_control) => {
-            let message = format!("The name must have at most {MAX_NAME_LENGTH} characters, none of them a control");
-            Err(Refusal::invalid_parameter(NAME, value, message))
+            format!("The name must have at most {MAX_NAME_LENGTH} characters, none of them a control")
         }
         REGISTRATIONS if !value.is_empty() && parse_policy(value).is_none() => {
-            let message = format!("The value [{value}] is not one of [open,approval,invite,closed]");
-            Err(Refusal::invalid_parameter(REGISTRATIONS, value, message))
+            format!("The value [{value}] is not one of [open,approval,invite,closed]")
         }
         INDEXING if !["", ALLOWED, REFUSED].contains(&value) => {
-            let message = format!("The value [{value}] is not one of [{ALLOWED},{REFUSED}]");
-            Err(Refusal::invalid_parameter(INDEXING, value, message))
+            format!("The value [{value}] is not one of [{ALLOWED},{REFUSED}]")
         }
         _ if value.len() > MAX_PAGE_BYTES || value.contains('\0') => {
-            let message = format!("The text must have at most {MAX_PAGE_BYTES} bytes, none of them zero");
-            Err(Refusal::invalid_parameter("value", "", message))
+            format!("The text must have at most {MAX_PAGE_BYTES} bytes, none of them zero")
         }
-        _ => Ok(()),
-    }
+        _ if NAMES.contains(&name) => return Ok(()),
+        _ => format!("The setting [{name}] is not one of [{}]", NAMES.join(",")),
+    };
+    Err(InvalidParameter { parameter: name.to_owned().into(), values: vec![String::new()], message: problem })
 }
 
 fn parse_policy(text: &str) -> Option<RegistrationPolicy> {
@@ -66,12 +61,21 @@ pub fn policy_name(policy: RegistrationPolicy) -> &'static str {
     POLICIES.iter().find(|(known, _)| *known == policy).map_or("", |(_, name)| name)
 }
 
-/// An empty value returns to what the configuration says. Needs the role of an admin.
-pub fn set(tx: &mut Tx<'_>, actor: &AuditActor, name: &str, value: &str) -> Result<(), Error> {
+/// Stores those settings whose value changes, each with an audit entry; none if some are refused, with what is wrong with
+/// each. An empty value returns to what the configuration says. Needs the role of an admin.
+pub fn set_all(tx: &mut Tx<'_>, actor: &AuditActor, values: &[(&str, &str)]) -> Result<(), Error> {
     user_roles::require_role(tx, actor, UserRole::Admin)?;
-    validate(name, value)?;
-    site_settings::set(tx, name, value)?;
-    Ok(audit::append(tx, actor, AuditAction::SITE_UPDATE, None, &json!({ "setting": name }))?)
+    let wrong: Vec<InvalidParameter> = values.iter().filter_map(|(name, value)| validate(name, value).err()).collect();
+    if !wrong.is_empty() {
+        return Err(Refusal::InvalidParameters(wrong).into());
+    }
+    for (name, value) in values {
+        if get(tx, name)? != *value {
+            site_settings::set(tx, name, value)?;
+            audit::append(tx, actor, AuditAction::SITE_UPDATE, None, &json!({ "setting": name }))?;
+        }
+    }
+    Ok(())
 }
 
 /// Those of [`PAGES`] that are not empty.

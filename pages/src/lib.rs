@@ -78,7 +78,7 @@ pub use moderation::{
     ACCOUNTS_PATH, AdminAccountItem, AdminAccountPage, AdminActionItem, AdminActionsPage, AdminAppealItem,
     AdminAuditPage, AdminPeoplePage, AdminQueuePage, AdminReportItem, AdminSitePage, AdminTermsPage, ApplicationItem,
     AuditFact, AuditItem, BlockedTermGroup, BlockedTermItem, DECISIONS_PATH, DecisionItem, DecisionsPage, DoneAction,
-    InvitationItem, ReportPage, RoleItem, SettingItem, TextPage,
+    InvitationItem, ReportPage, RoleItem, SettingItem, SettingSection, TextPage,
 };
 pub use page::{HtmlPage, Pager};
 pub use passkeys::{PasskeyAddition, PasskeyItem, PasskeySettings, PasskeySetupPage};

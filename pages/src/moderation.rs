@@ -295,22 +295,33 @@ html_page!(AdminPeoplePage, "admin_people", |_| "People".to_owned(), |page| vec!
 
 pub struct SettingItem {
     pub name: &'static str,
+    pub label: &'static str,
     pub value: FormField,
     /// Whether it is a text in Markdown.
     pub is_page: bool,
-    pub help: String,
+    pub help: &'static str,
 }
 
-/// Each form sends `setting` and a field with the setting's name.
+pub struct SettingSection {
+    pub title: &'static str,
+    pub settings: Vec<SettingItem>,
+}
+
+/// Sends `shown` and a field for each setting, with its name.
 #[derive(Template)]
 #[template(path = "moderation/site.html")]
 pub struct AdminSitePage {
     pub frame: PageFrame,
     pub action: String,
-    pub settings: Vec<SettingItem>,
+    /// What tells the values that the form was shown with.
+    pub shown: String,
+    pub sections: Vec<SettingSection>,
 }
 
-html_page!(AdminSitePage, "admin_site", |_| "Site".to_owned());
+html_page!(AdminSitePage, "admin_site", |_| "Site".to_owned(), |page| {
+    let settings = page.sections.iter().flat_map(|section| &section.settings);
+    settings.map(|one| (one.name, &one.value)).collect()
+});
 
 pub struct BlockedTermItem {
     /// `word`, `link-host` or `email-domain`.

@@ -42,7 +42,7 @@ impl SiteCommand {
 pub(super) async fn execute(instance: &Instance, command: SiteCommand) -> Result<Value, Error> {
     if let SiteCommand::Set { setting, value, .. } = command {
         let value = value.unwrap_or_default();
-        let work = move |tx: &mut Tx<'_>| site_settings::set(tx, &AuditActor::operator(), &setting, &value);
+        let work = move |tx: &mut Tx<'_>| site_settings::set_all(tx, &AuditActor::operator(), &[(&setting, &value)]);
         instance.store.write(work).await?;
     }
     let work = |tx: &mut Tx<'_>| {

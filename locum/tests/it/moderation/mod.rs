@@ -8,6 +8,7 @@ mod queue;
 mod registrations;
 mod roles;
 mod site_name;
+mod site_settings;
 mod terms;
 mod terms_elsewhere;
 mod undecided;

@@ -346,7 +346,7 @@ fn texts_of_the_site_are_rendered_without_markup_of_their_own() {
     let (_, mut owner) = staff(&server, "owner");
     let text = "# Rules\n\nBe *kind*. <script>alert(1)</script> [x](javascript:alert(1))";
     let page = owner.get("/admin/site");
-    assert_eq!(owner.submit(&page, "/admin/site", &[("setting", "rules"), ("rules", text)]).status, 303);
+    assert_eq!(owner.submit(&page, "/admin/site", &[("rules", text)]).status, 303);
     let mut anyone = Browser::new(&server);
     let rules = anyone.get("/rules").assert_page(200);
     assert!(rules.contains("<em>kind</em>") && !rules.contains("<script>alert") && !rules.contains("javascript:"));

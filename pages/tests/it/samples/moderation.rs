@@ -7,7 +7,7 @@ use pages::{
     AdminAccountItem, AdminAccountPage, AdminActionItem, AdminActionsPage, AdminAppealItem, AdminAuditPage,
     AdminPeoplePage, AdminQueuePage, AdminReportItem, AdminSitePage, AdminTermsPage, ApplicationItem, AuditFact,
     AuditItem, BlockedTermGroup, BlockedTermItem, DecisionItem, DecisionsPage, DoneAction, FormField, InvitationItem,
-    PageFrame, Pager, ReportPage, RoleItem, SettingItem, TextPage, render_markdown,
+    PageFrame, Pager, ReportPage, RoleItem, SettingItem, SettingSection, TextPage, render_markdown,
 };
 
 pub(crate) fn text_states() -> Vec<(&'static str, TextPage)> {
@@ -212,17 +212,15 @@ pub(crate) fn people_states() -> Vec<(&'static str, AdminPeoplePage)> {
 }
 
 pub(crate) fn site_states() -> Vec<(&'static str, AdminSitePage)> {
+    let item = |name, value| SettingItem { name, label: "Label", value, is_page: name == "rules", help: "Markdown" };
+    let section = |title, setting| SettingSection { title, settings: vec![setting] };
     let of = |frame, text: &str| AdminSitePage {
         frame,
         action: "/admin/site".to_owned(),
-        settings: vec![
-            SettingItem { name: "name", value: FormField::new(text), is_page: false, help: "A name".to_owned() },
-            SettingItem {
-                name: "rules",
-                value: FormField::invalid(text, "Too long"),
-                is_page: true,
-                help: "Markdown".to_owned(),
-            },
+        shown: text.to_owned(),
+        sections: vec![
+            section("Site", item("name", FormField::new(text))),
+            section("Texts", item("rules", FormField::invalid(text, text))),
         ],
     };
     vec![("filled", of(admin_frame(), "Locum")), ("hostile", of(hostile_frame(), HOSTILE))]
