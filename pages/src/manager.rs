@@ -331,6 +331,8 @@ pub struct FormBlock {
     pub is_dangerous: bool,
     pub cancel_path: String,
     pub has_file: bool,
+    /// Digests of the values of an update's inputs, which come back with it; empty for other forms.
+    pub shown: String,
 }
 
 impl FormBlock {

@@ -15,6 +15,7 @@ pub use site::forms::{
 pub use site::post_texts::{compose_box, post_error_message};
 pub use site::registration::{SignUpFields, sent_applicant, start_first_session};
 pub use site::session::set_session_cookie;
+pub use site::shown_values::{SHOWN_FIELD, differs_from_shown, encode_shown_values};
 pub use site::sign_in::sign_in_as;
 pub use site::submitted_forms;
 pub use site::{BrowserVisit, MemberVisit, PageExit, SignedInPerson, redirect_to, run_page};

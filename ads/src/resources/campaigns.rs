@@ -199,7 +199,7 @@ fn enforce_campaign_limit(ctx: &mut AccountContext<'_, '_>, change: &mut RecordC
         ctx.live_campaigns = Some(live + 1);
         return Ok(());
     }
-    let message = format!("The account has {limit} active campaigns, which is its limit");
+    let message = format!("The account has {live} active campaigns, and its limit is {limit}");
     let problem = AdsProblem { location: ProblemLocation::Request, ..AdsProblem::new("TOO_MANY_CAMPAIGNS", message) };
     Err(problem.into())
 }

@@ -1,12 +1,14 @@
 //! The settings of the site.
 
 use base::refusal::InvalidParameter;
-use base::secret::digest;
 use base::{Error, Fault, Refusal, SplitRefusal};
 use network::site_settings::{self, NAMES, PAGES};
 use network::user_roles::UserRole;
 use pages::{AdminSitePage, FormField, Notice, SettingItem, SettingSection};
-use portal::{BrowserVisit, PageExit, PageQuery, accept_form, redirect_to, run_page};
+use portal::{
+    BrowserVisit, PageExit, PageQuery, SHOWN_FIELD, accept_form, differs_from_shown, encode_shown_values, redirect_to,
+    run_page,
+};
 use store::Tx;
 use web::HttpReply;
 use web::endpoint::HandlerFuture;
@@ -21,7 +23,7 @@ pub(crate) const MAX_TYPED_BYTES: usize = 1024 * 1024;
 /// Values in the order of [`NAMES`].
 struct SiteForm {
     values: Vec<String>,
-    /// Digests of the values that the form was shown with.
+    /// What the form was shown with.
     shown: String,
     wrong: Vec<InvalidParameter>,
 }
@@ -36,7 +38,7 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
             Ok::<_, Error>(values.collect::<Result<Vec<String>, Fault>>()?)
         };
         let values = call.read(load).await?;
-        let shown = values.iter().map(|value| digest_value(value)).collect::<Vec<_>>().join(" ");
+        let shown = encode_shown_values(NAMES.into_iter().zip(values.iter().map(String::as_str)));
         render(&call, &visit, SiteForm { values, shown, wrong: Vec::new() })
     })
 }
@@ -86,21 +88,16 @@ fn with_line_feeds(text: &str) -> String {
     text.replace("\r\n", "\n")
 }
 
-fn digest_value(value: &str) -> String {
-    digest(value).first_chunk().map_or_else(String::new, |start| format!("{:016x}", u64::from_be_bytes(*start)))
-}
-
 /// `POST /admin/site`. What was not changed in the form stays as it is, even if somebody else has changed it meanwhile.
 pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
         let actor = require_staff(&call, &visit, UserRole::Admin)?;
         let sent = accept_form(&call, &visit).await?;
-        let shown = sent.text("shown");
+        let shown = sent.text(SHOWN_FIELD);
         let values: Vec<String> = NAMES.iter().map(|name| with_line_feeds(&sent.text(name))).collect();
-        let mut digests = shown.split(' ');
         let typed = NAMES.into_iter().zip(&values);
-        let changed = typed.filter(|(_, value)| digests.next() != Some(&*digest_value(value)));
+        let changed = typed.filter(|(name, value)| differs_from_shown(&shown, name, value) != Some(false));
         let changed: Vec<(&str, String)> = changed.map(|(name, value)| (name, value.clone())).collect();
         let site = call.state.page_context.site.clone();
         let store = move |tx: &mut Tx<'_>| {

@@ -11,7 +11,7 @@ use base::Error;
 use serde_json::{Value, json};
 use store::Tx;
 
-use super::labels::{text_excerpt, word_label};
+use super::labels::{format_money, text_excerpt, word_label};
 use super::request::ManagerAccount;
 use super::sections::card_sections;
 
@@ -66,7 +66,12 @@ pub(super) fn cards(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<Choices, Er
 
 pub(super) fn funding_instruments(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<Choices, Error> {
     let found = ctx.list(tx, &FUNDING_INSTRUMENT, Value::Null)?;
-    Ok(found.rows.iter().map(|one| (one.id(), instrument_label(one))).collect())
+    let label = |one: &RecordView| {
+        let remaining = one.int("credit_remaining_local_micro");
+        let remaining = remaining.map(|left| format!(", {} left", format_money(left, one.text("currency"))));
+        format!("{}, ID {}{}", instrument_label(one), one.id(), remaining.unwrap_or_default())
+    };
+    Ok(found.rows.iter().map(|one| (one.id(), label(one))).collect())
 }
 
 pub(super) fn instrument_label(one: &RecordView) -> String {

@@ -14,6 +14,7 @@ use web::request_context::RequestContext;
 use super::labels;
 use super::request::ManagerAccount;
 use crate::site::forms::SubmittedForm;
+use crate::site::shown_values::{SHOWN_FIELD, differs_from_shown, encode_shown_values};
 
 pub(super) type FormHandler =
     fn(&mut Tx<'_>, &ManagerAccount, &FormDefinition, &SubmittedFields) -> Result<OperationOutput, Error>;
@@ -88,6 +89,8 @@ pub(super) struct FormDefinition {
     pub(super) leading_blocks: Vec<PageBlock>,
     /// Of the times that are typed.
     pub(super) zone: AccountTimeZone,
+    /// What the form of an update was first shown with, once it is shown again.
+    pub(super) shown: Option<String>,
 }
 
 pub(super) struct FormFieldSpec {
@@ -247,8 +250,11 @@ impl FormDefinition {
         found.map_or("", |field_spec| field_spec.initial_value.as_str())
     }
 
+    /// Whether the person changed the field: what others have changed since the form was shown is left alone.
     pub(super) fn is_changed(&self, name: &str, sent: &SubmittedFields) -> bool {
-        sent.text(name) != self.initial_value(name)
+        let typed = sent.text(name);
+        let differs = differs_from_shown(sent.text(SHOWN_FIELD), name, typed);
+        differs.unwrap_or_else(|| typed != self.initial_value(name))
     }
 
     /// Whether a field that offers a choice offers this one.
@@ -258,7 +264,7 @@ impl FormDefinition {
         matches!(kind, Some(FormInputKind::Choice(all)) if all.iter().any(|(option, _)| option == value))
     }
 
-    /// For `PUT`, fields that differ from their initial value; otherwise, fields that are not empty.
+    /// For `PUT`, fields that were changed; otherwise, fields that are not empty.
     pub(super) fn changed_params(&self, sent: &SubmittedFields) -> Result<Map<String, Value>, Error> {
         let fixed = self.fixed_params.iter();
         let mut params: Map<String, Value> = fixed.map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
@@ -266,7 +272,7 @@ impl FormDefinition {
         for field_spec in &self.fields {
             let typed = sent.text(field_spec.name);
             let counts = match self.method {
-                "PUT" => typed != field_spec.initial_value,
+                "PUT" => self.is_changed(field_spec.name, sent),
                 _ => !typed.is_empty(),
             };
             if !counts {
@@ -291,6 +297,7 @@ impl FormDefinition {
         for field_spec in &mut self.fields {
             field_spec.input.field = FormField::new(sent.text(field_spec.name));
         }
+        self.shown = Some(sent.text(SHOWN_FIELD).to_owned());
         let mut rest = Vec::new();
         for problem in problems {
             let name = match &problem.location {
@@ -311,7 +318,17 @@ impl FormDefinition {
         (!rest.is_empty()).then(|| rest.join(" "))
     }
 
+    /// Empty for a form that creates something.
+    fn shown_text(&self) -> String {
+        if self.method != "PUT" {
+            return String::new();
+        }
+        let initial = self.fields.iter().map(|field| (field.name, field.initial_value.trim()));
+        self.shown.clone().unwrap_or_else(|| encode_shown_values(initial))
+    }
+
     pub(super) fn into_page(self) -> AdsManagerPage {
+        let shown = self.shown_text();
         let (advanced, plain): (Vec<_>, Vec<_>) =
             self.fields.into_iter().partition(|field_spec| field_spec.is_advanced);
         let to_inputs = |fields: Vec<FormFieldSpec>| fields.into_iter().map(|field_spec| field_spec.input).collect();
@@ -323,6 +340,7 @@ impl FormDefinition {
             submit: self.submit,
             is_dangerous: self.is_dangerous,
             cancel_path: self.back_path,
+            shown,
         };
         let mut blocks = self.leading_blocks;
         blocks.push(PageBlock::Form(form));
@@ -356,6 +374,7 @@ impl FormDefinition {
             required_access: None,
             leading_blocks: Vec::new(),
             zone: ctx.zone.clone(),
+            shown: None,
         }
     }
 

@@ -141,7 +141,7 @@ pub(super) fn parse_amount(typed: &str) -> Option<i64> {
     }
     let part: i64 = format!("{part:0<6}").parse().ok()?;
     let units: i64 = units.parse().ok()?;
-    units.checked_mul(1_000_000)?.checked_add(part)
+    units.checked_mul(1_000_000)?.checked_add(part).filter(|micros| *micros > 0)
 }
 
 /// Daily and total budget.

@@ -1,6 +1,7 @@
 //! Reports: metrics of an account's campaigns, line items or promoted posts, by day or segment, compared with the
 //! time before, as a table and as CSV.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 use ads::resources::campaigns::CAMPAIGN;
@@ -10,14 +11,14 @@ use ads_delivery::analytics::results::{EntityResults, StatsRow};
 use ads_delivery::analytics::{DayRange, LINE_ITEM_PLACEMENTS};
 use ads_engine::{AdsRecord, RecordView, RequiredRole, Resource};
 use base::csv::csv_line;
-use base::{Error, Time};
+use base::{Error, Time, order_by_keys};
 use pages::FormField;
 use pages::manager::{
     AdsManagerPage, DataTable, EmptyState, FormInput, FormInputKind, NavLink, PageBlock, QueryForm, TableCell, TableRow,
 };
 use serde_json::json;
 use store::Tx;
-use store::ledger::{AdEntity, MetricSums, Placement};
+use store::ledger::{AdEntity, Metric, MetricSums, Placement, list_active_entities};
 
 use super::labels::{record_name, word_label};
 use super::report_columns::{COLUMNS, ReportColumn};
@@ -30,6 +31,8 @@ const MAX_DAYS: i64 = 90;
 const MAX_SEGMENTED_DAYS: i64 = 45;
 const MAX_ENTITIES: usize = 100;
 const MAX_SEGMENTED_ENTITIES: usize = 20;
+/// Per call of the API (contract ads §1.5).
+const MAX_LISTED_IDS: usize = 200;
 /// The name of the id in the query, if a report is about one entity.
 const ONLY: &str = "only";
 const ALL_PLACEMENTS: [Placement; 4] =
@@ -106,6 +109,10 @@ impl ReportQuery {
         let previous = compares.then(|| DayRange::ending_at(&ctx.zone, range.span().0.plus_ms(-1), days));
         Self { level: level.unwrap_or(&CAMPAIGNS), breakdown, columns, range, previous, date_error }
     }
+
+    const fn max_entities(&self) -> usize {
+        if self.breakdown.2.is_empty() { MAX_ENTITIES } else { MAX_SEGMENTED_ENTITIES }
+    }
 }
 
 /// The last day and the number of days.
@@ -139,14 +146,10 @@ impl Report {
     pub(super) fn load(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<Self, Error> {
         stats::require_access(ctx)?;
         let query = ReportQuery::parse(ctx);
-        let is_segmented = !query.breakdown.2.is_empty();
-        let max = if is_segmented { MAX_SEGMENTED_ENTITIES } else { MAX_ENTITIES };
-        let (_, _, _, resource) = query.level;
         let (found, is_cut) = if let Some(id) = ctx.request.query.get(ONLY) {
-            (vec![ctx.get(tx, resource, id)?], false)
+            (vec![ctx.get(tx, query.level.3, id)?], false)
         } else {
-            let page = ctx.list(tx, resource, json!({ "count": max }))?;
-            (page.rows, page.next.is_some())
+            list_by_spend(tx, ctx, &query)?
         };
         let names = entity_names(tx, &found)?;
         let records: Vec<&AdsRecord> = found.iter().map(|row| &row.record).collect();
@@ -201,7 +204,11 @@ impl Report {
             NavLink::new("Download as CSV", ctx.page_path(&format!("/reports/figures.csv?{}", query_string(ctx))));
         let zone = ctx.record.text("timezone");
         let lead = if self.is_cut {
-            format!("Days in {zone}. The newest {}.", query.level.1.to_lowercase())
+            format!(
+                "Days in {zone}. Only the {} {} with the highest spend.",
+                query.max_entities(),
+                query.level.1.to_lowercase()
+            )
         } else {
             format!("Days in {zone}.")
         };
@@ -331,6 +338,42 @@ fn currencies(tx: &mut Tx<'_>, ctx: &ManagerAccount, records: &[RecordView]) -> 
         currency => currency.to_owned(),
     };
     Ok(records.iter().map(currency).collect())
+}
+
+/// What has figures in the days of the report or those that they are compared with, by spend, and whether that is more
+/// than a report shows.
+fn list_by_spend(tx: &mut Tx<'_>, ctx: &ManagerAccount, query: &ReportQuery) -> Result<(Vec<RecordView>, bool), Error> {
+    let (_, _, entity, resource) = *query.level;
+    let first = query.previous.as_ref().unwrap_or(&query.range).span().0;
+    let active = list_active_entities(tx, ctx.record.id, entity, (first, ctx.request.now.plus_ms(1)))?;
+    let ids: Vec<i64> = active.iter().map(|active| active.entity_id).collect();
+    let mut spend = Vec::new();
+    for ids in ids.chunks(MAX_LISTED_IDS) {
+        let mut totals: HashMap<i64, MetricSums> = HashMap::new();
+        for range in std::iter::once(&query.range).chain(&query.previous) {
+            for (id, days) in range.load_sums(tx, entity, ids, LINE_ITEM_PLACEMENTS)? {
+                totals.entry(id).or_default().merge(&stats::sum_all(&days));
+            }
+        }
+        let totals = totals.into_iter().filter(|(_, sums)| !sums.is_empty());
+        spend.extend(totals.map(|(id, sums)| (sums.get(Metric::Charge), id)));
+    }
+    spend.sort_unstable_by_key(|ranked| Reverse(*ranked));
+    let mut found = Vec::new();
+    for ranked in spend.chunks(MAX_LISTED_IDS) {
+        let ids: Vec<i64> = ranked.iter().map(|(_, id)| *id).collect();
+        let names: Vec<String> = ids.iter().map(|id| resource.id_format.format(*id)).collect();
+        let filter = format!("{}s", resource.id.post);
+        let mut rows = ctx.list(tx, resource, json!({ filter: names, "count": MAX_LISTED_IDS }))?.rows;
+        order_by_keys(&mut rows, &ids, |row| row.record.id);
+        found.extend(rows);
+        if found.len() > query.max_entities() {
+            break;
+        }
+    }
+    let is_cut = found.len() > query.max_entities();
+    found.truncate(query.max_entities());
+    Ok((found, is_cut))
 }
 
 /// The names of records; a promoted post's is the beginning of its text.

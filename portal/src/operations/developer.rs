@@ -194,7 +194,7 @@ const APP: BodySpec = BodySpec::Form(text_members! { MAX_TEXT;
 
 /// The members of all forms of the Ads Manager; some forms upload a file.
 const ADS: BodySpec = BodySpec::Multipart(text_members! { MAX_TEXT;
-    csrf next form account_media_id advertiser_domain android_app_store_identifier audience audience_1 audience_2
+    csrf next form shown account_media_id advertiser_domain android_app_store_identifier audience audience_1 audience_2
     audience_3 audience_4 bid_amount_local_micro bid_strategy boolean_operator budget_optimization call_to_action
     call_to_action_url card_uri categories click_window composes country_code curated_category_id
     daily_budget_amount_local_micro description duration_in_days duration_in_minutes end_time entity_status

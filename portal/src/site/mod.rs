@@ -25,6 +25,7 @@ pub(crate) mod security;
 pub(crate) mod session;
 pub(crate) mod settings;
 pub(crate) mod short_links;
+pub(crate) mod shown_values;
 pub(crate) mod sign_in;
 pub(crate) mod sign_in_code;
 pub mod submitted_forms;

@@ -137,6 +137,7 @@ fn form_block(text: &str, error: Option<&str>) -> FormBlock {
         is_dangerous: error.is_some(),
         cancel_path: "/ads/18ce53un18h".to_owned(),
         has_file: true,
+        shown: text.to_owned(),
     }
 }
 

@@ -5,6 +5,7 @@ mod account_users;
 mod audiences;
 mod edits;
 mod planning;
+mod reports;
 
 use base::clock::monotonic_now;
 use serde_json::{Value, json};

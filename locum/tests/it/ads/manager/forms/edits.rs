@@ -56,3 +56,28 @@ fn renamed_card_and_draft_keep_a_medium_that_left_the_library() {
     let after = manager.ads.get("/draft_posts", &[])["data"][0].clone();
     assert_eq!((&after["name"], &after["media_keys"]), (&json!("Season"), &json!([picture])));
 }
+
+#[test]
+fn field_that_changed_while_a_form_was_open_stays_unless_the_form_changes_it() {
+    let mut manager = Manager::new();
+    let campaign = manager.campaign();
+    let path = format!("{}/campaigns/{campaign}/edit", manager.home);
+    let open = manager.browser.get(path.clone());
+    let others = [("entity_status", "PAUSED"), ("daily_budget_amount_local_micro", "30000000")];
+    manager.ads.send("PUT", &format!("/campaigns/{campaign}"), &others).assert_status(200);
+    let mut fields = shown_fields(&open.text());
+    let mut save = |manager: &mut Manager, name: &str, value: &str| {
+        fields.iter_mut().find(|(known, _)| known == name).unwrap().1 = value.to_owned();
+        let fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let saved = manager.browser.submit(&open, &path, &fields);
+        (saved.status, manager.ads.get(&format!("/campaigns/{campaign}"), &[])["data"].clone())
+    };
+    // A form that is shown again still knows what it was first shown with.
+    assert_eq!(save(&mut manager, "total_budget_amount_local_micro", "nothing").0, 400);
+    let (status, stored) = save(&mut manager, "total_budget_amount_local_micro", "100");
+    assert_eq!((status, &stored["total_budget_amount_local_micro"]), (303, &json!(100_000_000)));
+    assert_eq!(
+        (&stored["entity_status"], &stored["daily_budget_amount_local_micro"]),
+        (&json!("PAUSED"), &json!(30_000_000))
+    );
+}

@@ -1,0 +1,30 @@
+//! Reports on what an account promotes.
+
+use serde_json::{Value, json};
+
+use super::super::Manager;
+use crate::harness::shared_server;
+
+#[test]
+fn report_by_platform_has_what_spent_whatever_was_created_since() {
+    let mut manager = Manager::new();
+    let campaign = manager.campaign();
+    let item = manager.item(&campaign);
+    let post = manager.ads.person.publish_text("Seen by many");
+    manager.make(&format!("/line-items/{item}/promote"), &[("pick", &post)]);
+    shared_server().run_cli(&["ads", "simulate", &manager.ads.account, "--hours", "24"]).assert_success();
+    let path = format!("{}/reports/figures.csv?level=campaigns&by=platform", manager.home);
+    let before = manager.browser.get(path.clone()).text();
+    assert!(before.contains(&campaign), "{before}");
+    let create = |number: usize| {
+        json!({ "operation_type": "Create", "params": {
+            "funding_instrument_id": manager.ads.instrument,
+            "name": format!("Empty {number}"),
+            "daily_budget_amount_local_micro": 1_000_000,
+            "entity_status": "PAUSED",
+        } })
+    };
+    let empty: Vec<Value> = (0..25).map(create).collect();
+    manager.ads.batch("campaigns", &empty.into()).assert_status(200);
+    assert_eq!(manager.browser.get(path).text(), before);
+}
