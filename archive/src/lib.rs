@@ -33,7 +33,8 @@ pub use error::{ArchiveError, ElementLocation, ElementPlace};
 pub use json_lines::{JsonLines, JsonLinesRecords};
 pub use position::ReadPosition;
 pub use post::{
-    ArchivedMedia, ArchivedMediaKind, ArchivedMention, ArchivedPost, ArchivedRepost, ArchivedUrl, ArchivedVariant,
+    ArchivedMedia, ArchivedMediaKind, ArchivedMention, ArchivedPoll, ArchivedPollOption, ArchivedPost, ArchivedRepost,
+    ArchivedUrl, ArchivedVariant,
 };
 pub use record::{
     ArchiveRecord, ArchivedAttachment, ArchivedDeletion, ArchivedLike, ArchivedList, ArchivedListMember,

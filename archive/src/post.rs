@@ -34,6 +34,9 @@ pub struct ArchivedPost {
     pub repost_of: Option<ArchivedRepost>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub media: Vec<ArchivedMedia>,
+    /// Not in our own export of a server, which has the tables of polls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub poll: Option<ArchivedPoll>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub urls: Vec<ArchivedUrl>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -163,6 +166,20 @@ pub struct ArchivedVariant {
     /// Bits per second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bitrate: Option<i64>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ArchivedPoll {
+    pub options: Vec<ArchivedPollOption>,
+    pub ends_at_ms: i64,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ArchivedPollOption {
+    pub label: String,
+    pub votes: i64,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -41,7 +41,9 @@ impl TextDraft {
     /// `known` is the quoted post if the source contains it, `own` the post itself.
     pub(crate) fn take_quote(&mut self, known: Option<i64>, own: i64) -> Option<i64> {
         let end = self.text.trim_end();
-        let last = self.urls.iter().position(|url| !url.short.is_empty() && end.ends_with(&url.short));
+        // What the author wrote is a link, and not the short link of a quoted post.
+        let is_short = |url: &ArchivedUrl| !url.short.is_empty() && url.short != url.expanded;
+        let last = self.urls.iter().position(|url| is_short(url) && end.ends_with(&url.short));
         let Some(url) = last.and_then(|at| self.urls.get_mut(at)) else {
             return known;
         };

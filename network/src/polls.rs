@@ -1,6 +1,6 @@
 //! Polls: created with a post, voted in, and closed when they end (contract core §6, §11.3).
 
-use base::{Error, Fault, PostId, Refusal, UserId};
+use base::{Error, Fault, PostId, Refusal, Time, UserId};
 use serde_json::json;
 use store::polls::{self, Poll, PollChoice};
 use store::{Tx, event_log};
@@ -55,6 +55,20 @@ impl NewPoll {
             options,
         })
     }
+}
+
+/// The poll of a post that was published elsewhere, without votes. Refused if no new post could have it.
+pub fn build_imported_poll(
+    tx: &Tx<'_>,
+    post: PostId,
+    published_at: Time,
+    options: Vec<String>,
+    ends_at: Time,
+) -> Result<Poll, Refusal> {
+    // Times may be rounded to seconds.
+    let lasts_ms = ends_at.ms().saturating_sub(published_at.ms()).saturating_add(MINUTE_MS / 2);
+    let new = NewPoll { options, duration_minutes: lasts_ms.div_euclid(MINUTE_MS) };
+    Ok(Poll { ends_at, ..new.build_poll(tx, post)? })
 }
 
 /// The poll of a card, if there is one. All posts with the card share its votes.

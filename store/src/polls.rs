@@ -38,10 +38,35 @@ impl Poll {
 pub fn insert(tx: &mut Tx<'_>, poll: &Poll) -> Result<(), Fault> {
     let (minutes, ends_at) = (poll.duration_minutes, poll.ends_at);
     insert!(tx, "poll", id = poll.id, post_id = poll.post_id, duration_minutes = minutes, ends_at = ends_at)?;
+    insert_options(tx, poll)
+}
+
+fn insert_options(tx: &mut Tx<'_>, poll: &Poll) -> Result<(), Fault> {
     for option in &poll.options {
         insert!(tx, "poll_option", poll_id = poll.id, choice = option.number, label = &option.label)?;
     }
     Ok(())
+}
+
+/// Stores the poll of an imported post; nobody is told that it has ended. Returns false if the post has a poll.
+pub fn insert_imported(tx: &mut Tx<'_>, poll: &Poll) -> Result<bool, Fault> {
+    let (minutes, ends_at) = (poll.duration_minutes, poll.ends_at);
+    let closed_at = (!poll.is_open(tx.now())).then_some(ends_at);
+    if !insert_new!(
+        tx,
+        "poll",
+        id = poll.id,
+        post_id = poll.post_id,
+        duration_minutes = minutes,
+        ends_at = ends_at,
+        closed_at = closed_at
+    )? {
+        return Ok(false);
+    }
+    insert_options(tx, poll)?;
+    let sql = "UPDATE post SET poll_id = $1 WHERE id = $2";
+    tx.execute_later(sql, &[poll.id.into(), poll.post_id.into()])?;
+    Ok(true)
 }
 
 /// Stores a poll that is not part of a post; `post_id` is its own id. Posts may refer to it.

@@ -4,7 +4,7 @@ mod lines;
 mod posts;
 mod users;
 
-pub(crate) use posts::load_own_posts;
+pub(crate) use posts::{OwnPost, load_own_posts};
 
 use std::collections::BTreeMap;
 use std::io::Write;

@@ -271,9 +271,15 @@ const fn greatest_common_divisor(mut one: i64, mut other: i64) -> i64 {
 pub fn legacy_message_data_json(tx: &mut Tx<'_>, message: &MessageEvent) -> Result<Value, Fault> {
     let mentioned = users::find_by_ids(tx, &mentioned_users(&message.entities))?;
     let name = |id| mentioned.iter().find(|user| user.id == id).map(|user| user.name.clone());
-    let (mut entities, _) = convert_entities(&message.entities, name);
-    escape_legacy_entities(&mut entities, &message.text);
+    let entities = legacy_entities_json(&message.entities, &message.text, name);
     Ok(json!({ "text": escape_html(&message.text), "entities": entities }))
+}
+
+/// The stored entities of `text`, with positions in the escaped text.
+pub fn legacy_entities_json(stored: &str, text: &str, name: impl Fn(UserId) -> Option<String>) -> Map<String, Value> {
+    let (mut entities, _) = convert_entities(stored, name);
+    escape_legacy_entities(&mut entities, text);
+    entities
 }
 
 /// Converts entities with the names that are known; also returns the media link that ends the text.

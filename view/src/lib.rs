@@ -45,7 +45,8 @@ pub use field_schema::{FieldAudience, FieldDefinition, FieldInclusion, JsonField
 pub use field_selection::FieldSelection;
 pub use json_writer::RenderOptions;
 pub use legacy_statuses::{
-    StatusForm, legacy_message_data_json, legacy_participant_json, legacy_post_json, legacy_statuses_json,
+    StatusForm, legacy_entities_json, legacy_message_data_json, legacy_participant_json, legacy_post_json,
+    legacy_statuses_json,
 };
 pub use legacy_users::legacy_user_json;
 pub use likes::render_like;

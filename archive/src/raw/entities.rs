@@ -1,7 +1,10 @@
 //! The links, mentions and attachments of a post.
 
 use crate::lenient::{LenientList, LenientNumber, LenientText};
-use crate::{ArchivedMedia, ArchivedMediaKind, ArchivedMention, ArchivedUrl, ArchivedVariant};
+use crate::{
+    ArchivedMedia, ArchivedMediaKind, ArchivedMention, ArchivedPoll, ArchivedPollOption, ArchivedUrl, ArchivedVariant,
+    time,
+};
 use serde::Deserialize;
 
 #[derive(Debug, Default, Deserialize)]
@@ -13,6 +16,8 @@ pub(crate) struct RawEntities<'a> {
     pub(crate) user_mentions: LenientList<RawMention<'a>>,
     #[serde(borrow)]
     pub(crate) media: LenientList<RawMedia<'a>>,
+    #[serde(borrow)]
+    pub(crate) polls: LenientList<RawPoll<'a>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -57,6 +62,40 @@ impl RawMention<'_> {
             handle: self.screen_name.to_text(),
             name: self.name.to_text(),
         }
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct RawPoll<'a> {
+    #[serde(borrow)]
+    options: LenientList<RawPollOption<'a>>,
+    #[serde(borrow)]
+    end_datetime: LenientText<'a>,
+    duration_minutes: LenientNumber,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct RawPollOption<'a> {
+    #[serde(borrow, alias = "text")]
+    label: LenientText<'a>,
+    votes: LenientNumber,
+}
+
+impl RawPoll<'_> {
+    /// `None` if it is not known when it ends.
+    pub(crate) fn to_poll(&self, created_at_ms: i64) -> Option<ArchivedPoll> {
+        let last_ms = || created_at_ms.checked_add(self.duration_minutes.0?.checked_mul(60_000)?);
+        let options = self.options.iter();
+        let to_option = |raw: &RawPollOption<'_>| ArchivedPollOption {
+            label: raw.label.to_text(),
+            votes: raw.votes.0.unwrap_or(0),
+        };
+        Some(ArchivedPoll {
+            options: options.map(to_option).collect(),
+            ends_at_ms: time::parse(&self.end_datetime).or_else(last_ms)?,
+        })
     }
 }
 

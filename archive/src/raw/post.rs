@@ -145,6 +145,7 @@ impl<'a> RawPost<'a> {
             quoted_post,
             repost_of,
             media: self.to_media(id)?,
+            poll: self.raw_entities().and_then(|entities| entities.polls.first()?.to_poll(created_at_ms)),
             text: draft.text,
             urls: draft.urls,
             mentions,

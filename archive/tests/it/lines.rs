@@ -63,6 +63,33 @@ fn a_repost_names_its_source() {
 }
 
 #[test]
+fn poll_has_its_options_and_end_in_each_form() {
+    let forms = [
+        r#"{"options":[{"position":1,"label":"Tea","votes":2},{"position":2,"label":"Milk","votes":0}],"end_datetime":"2022-06-05T20:00:00.000Z"}"#,
+        r#"{"options":[{"position":1,"text":"Tea","votes":"2"},{"position":2,"text":"Milk"}],"end_datetime":"Sun Jun 05 20:00:00 +0000 2022","duration_minutes":60}"#,
+    ];
+    for form in forms {
+        let records = read(&format!(r#"{{"id":{POST},"text":"Which?","entities":{{"polls":[{form}]}}}}"#));
+        let Some(ArchiveRecord::Post(post)) = records.last() else { panic!() };
+        let poll = post.poll.as_ref().unwrap();
+        let options: Vec<_> = poll.options.iter().map(|option| (&*option.label, option.votes)).collect();
+        assert_eq!((options, poll.ends_at_ms), (vec![("Tea", 2), ("Milk", 0)], 1_654_459_200_000));
+    }
+    let endless = format!(r#"{{"id":{POST},"text":"Which?","entities":{{"polls":[{{"options":[]}}]}}}}"#);
+    assert!(matches!(&read(&endless)[0], ArchiveRecord::Post(post) if post.poll.is_none()));
+}
+
+#[test]
+fn link_to_a_post_that_the_author_wrote_stays_in_the_text() {
+    let link = "https://x.com/carl/status/20";
+    let own = format!(
+        r#"{{"id":{POST},"text":"see {link}","entities":{{"urls":[{{"url":"{link}","expanded_url":"{link}"}}]}}}}"#
+    );
+    let ArchiveRecord::Post(post) = &read(&own)[0] else { panic!() };
+    assert_eq!((post.text.as_str(), post.quoted_post), (format!("see {link}").as_str(), None));
+}
+
+#[test]
 fn every_record_survives_its_line() {
     let tie = UserRelation { from: Some(1), to: Some(2), id: Some(3) };
     let media = ArchivedMedia { id: 9, files: vec!["1-a.jpg".to_owned()], ..ArchivedMedia::default() };

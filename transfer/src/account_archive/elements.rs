@@ -1,17 +1,20 @@
 //! The elements of an archive's data files, page by page, newest first.
 
-use archive::{ArchivedMedia, ArchivedMediaKind, ArchivedPost};
+use archive::{ArchivedMedia, ArchivedMediaKind};
 use base::text::escape_html;
 use base::{Fault, Id, PostId, Time, UserId};
+use network::compose::PostTextDraft;
 use serde_json::{Value, json};
 use store::Tx;
 use store::media::Media;
 use store::messages::{self, MessageEvent, MessageEventKind};
+use store::polls::Poll;
 use store::posts::{self, PageRange, Post, PostState};
 use store::users::{self, User};
 use store::{likes, lists, media};
+use view::legacy_entities_json;
 
-use crate::export::load_own_posts;
+use crate::export::{OwnPost, load_own_posts};
 
 /// Elements of a kind per transaction. The reader of archives takes elements of at most 4 MiB.
 const PAGE_SIZE: i64 = 200;
@@ -98,19 +101,32 @@ pub(super) fn load_posts(
     below: i64,
 ) -> Result<ElementPage<Value>, Fault> {
     let found = load_own_posts(tx, user, below, PAGE_SIZE)?;
-    let elements = found.iter().map(|post| json!({ "tweet": post_json(post, site) })).collect();
-    Ok(ElementPage { elements, next: next_below(&found, |post| post.id) })
+    let now = tx.now();
+    let elements = found.iter().map(|post| json!({ "tweet": post_json(post, site, now) })).collect();
+    Ok(ElementPage { elements, next: next_below(&found, |own| own.post.id) })
 }
 
-fn post_json(post: &ArchivedPost, site: &SiteAddress) -> Value {
+fn post_json(own: &OwnPost, site: &SiteAddress, now: Time) -> Value {
+    let OwnPost { post, entities, poll } = own;
     let id_text = |id: Option<i64>| id.map(|id| id.to_string());
-    let text = match &post.repost_of {
-        Some(repost) => format!("RT @{}: {}", repost.handle, repost.text),
-        None => post.text.clone(),
+    let (text, entities) = match &post.repost_of {
+        Some(repost) => {
+            let text = format!("RT @{}: {}", repost.handle, repost.text);
+            let author = repost.author.map(|author| (repost.handle.clone(), UserId::new(author)));
+            let known: Vec<(String, UserId)> = author.into_iter().collect();
+            let entities = PostTextDraft::parse(&text).compose(&known, false, "und").entities;
+            (text, entities)
+        }
+        None => (post.text.clone(), entities.clone()),
     };
-    let mut mentions: Vec<Value> = post.mentions.iter().map(mention_json).collect();
-    if let Some(repost) = &post.repost_of {
-        mentions.push(json!({ "id_str": id_text(repost.author), "screen_name": repost.handle, "name": repost.handle }));
+    let name = |id: UserId| {
+        let mention = post.mentions.iter().find(|mention| mention.id == Some(id.get()));
+        mention.map(|mention| mention.name.clone())
+    };
+    let mut entities = legacy_entities_json(&entities, &text, name);
+    entities.values_mut().filter_map(Value::as_array_mut).flatten().for_each(write_numbers_as_text);
+    if let Some(poll) = poll {
+        entities.insert("polls".to_owned(), json!([poll_json(poll, now)]));
     }
     let media: Vec<Value> = post.media.iter().map(|media| media_json(post.id, media, site)).collect();
     json!({
@@ -125,14 +141,30 @@ fn post_json(post: &ArchivedPost, site: &SiteAddress) -> Value {
         "in_reply_to_status_id_str": id_text(post.in_reply_to_post),
         "in_reply_to_user_id_str": id_text(post.in_reply_to_user),
         "quoted_status_id_str": id_text(post.quoted_post),
-        "entities": { "urls": [], "hashtags": [], "user_mentions": mentions },
+        "entities": entities,
         "extended_entities": { "media": media },
     })
 }
 
-fn mention_json(mention: &archive::ArchivedMention) -> Value {
-    let id = mention.id.map(|id| id.to_string());
-    json!({ "id_str": id, "screen_name": mention.handle, "name": mention.name })
+/// The ids and indices of an entity are texts in archives.
+fn write_numbers_as_text(entity: &mut Value) {
+    let write = |number: &mut Value| *number = number.to_string().into();
+    entity.get_mut("indices").and_then(Value::as_array_mut).into_iter().flatten().for_each(write);
+    entity.get_mut("id").filter(|id| id.is_number()).into_iter().for_each(write);
+}
+
+/// As in the API, with the votes of members.
+fn poll_json(poll: &Poll, now: Time) -> Value {
+    let options = poll.options.iter();
+    let options =
+        options.map(|option| json!({ "position": option.number, "label": option.label, "votes": option.votes }));
+    json!({
+        "id": poll.id.to_string(),
+        "options": options.collect::<Value>(),
+        "duration_minutes": poll.duration_minutes,
+        "end_datetime": poll.ends_at.to_string(),
+        "voting_status": if poll.is_open(now) { "open" } else { "closed" },
+    })
 }
 
 fn media_json(post: i64, media: &ArchivedMedia, site: &SiteAddress) -> Value {
@@ -305,10 +337,10 @@ pub(super) fn list_post_files(
     below: i64,
 ) -> Result<ElementPage<(String, String)>, Fault> {
     let found = load_own_posts(tx, user, below, PAGE_SIZE)?;
-    let ids: Vec<i64> = found.iter().flat_map(|post| post.media.iter().map(|media| media.id)).collect();
+    let ids: Vec<i64> = found.iter().flat_map(|own| own.post.media.iter().map(|media| media.id)).collect();
     let known = media::find_by_ids(tx, &ids)?;
     let mut files = Vec::new();
-    for post in &found {
+    for OwnPost { post, .. } in &found {
         for attached in &post.media {
             let item = known.iter().find(|item| item.id.get() == attached.id);
             if let Some((item, name)) = item.and_then(|item| Some((item, item.file_name()?))) {
@@ -316,7 +348,7 @@ pub(super) fn list_post_files(
             }
         }
     }
-    Ok(ElementPage { elements: files, next: next_below(&found, |post| post.id) })
+    Ok(ElementPage { elements: files, next: next_below(&found, |own| own.post.id) })
 }
 
 pub(super) fn list_message_files(

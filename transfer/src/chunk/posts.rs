@@ -4,7 +4,9 @@ mod post_row;
 
 use std::collections::BTreeSet;
 
-use base::{Fault, PostId, UserId};
+use archive::ArchivedPost;
+use base::{Fault, PostId, Time, UserId};
+use network::polls;
 use store::Tx;
 use store::imports::{self, ImportedPostSummary};
 use store::posts::{self, NewPostDetails, PostState};
@@ -112,6 +114,31 @@ fn store_post(tx: &mut Tx<'_>, batch: &mut ImportBatchState, imported: &Prepared
         for user in mentioned {
             imports::insert_mention(tx, user, post.id)?;
         }
+        store_poll(tx, batch, &imported.post)?;
+    }
+    Ok(())
+}
+
+/// Without votes: archives have their numbers and not who voted.
+fn store_poll(tx: &mut Tx<'_>, batch: &mut ImportBatchState, post: &ArchivedPost) -> Result<(), Fault> {
+    let Some(poll) = post.poll.as_ref().filter(|_| post.repost_of.is_none()) else {
+        return Ok(());
+    };
+    let label = || format!("post {}", post.id);
+    let (published_at, ends_at) = (Time::from_ms(post.created_at_ms), Time::from_ms(poll.ends_at_ms));
+    let options = poll.options.iter().map(|option| option.label.clone()).collect();
+    let built = polls::build_imported_poll(tx, PostId::new(post.id), published_at, options, ends_at);
+    let Ok(built) = built else {
+        batch.report.skip("poll", "its options or its end are invalid", label);
+        return Ok(());
+    };
+    if !store::polls::insert_imported(tx, &built)? {
+        batch.report.count_known("poll");
+        return Ok(());
+    }
+    batch.report.count_stored("poll");
+    if poll.options.iter().any(|option| option.votes > 0) {
+        batch.report.skip("poll_vote", "it is not known who voted", label);
     }
     Ok(())
 }

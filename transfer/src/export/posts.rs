@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use archive::{ArchiveRecord, ArchivedMention, ArchivedPost, ArchivedRepost};
 use base::{AppId, Error, Fault, PostId, UserId, sorted_distinct};
 use store::media::{self, Media};
+use store::polls::{self, Poll};
 use store::posts::{self, Post, PostState};
 use store::users::{self, User};
 use store::{Tx, exports};
@@ -29,24 +30,29 @@ pub(super) fn load_posts(tx: &mut Tx<'_>, after: i64) -> Result<ExportPage<i64>,
     Ok(build_page(&posts, |post| post.id.get(), records))
 }
 
+pub(crate) struct OwnPost {
+    pub(crate) post: ArchivedPost,
+    /// As stored (JSON), or empty.
+    pub(crate) entities: String,
+    pub(crate) poll: Option<Poll>,
+}
+
 /// An account's live posts below an id, newest first, without those for promotion only. Reposts contain the text of what
 /// they repost, as far as everyone sees it.
-pub(crate) fn load_own_posts(
-    tx: &mut Tx<'_>,
-    author: UserId,
-    below: i64,
-    limit: i64,
-) -> Result<Vec<ArchivedPost>, Fault> {
+pub(crate) fn load_own_posts(tx: &mut Tx<'_>, author: UserId, below: i64, limit: i64) -> Result<Vec<OwnPost>, Fault> {
     let posts = posts::list_own_posts(tx, (author, false, true), below, limit)?;
     let context = PostLineContext::load(tx, &posts)?;
-    let lines = posts.iter().map(|post| {
-        let mut line = context.post_to_line(post);
+    let poll_ids: Vec<i64> = posts.iter().filter_map(|post| post.poll_id).collect();
+    let polls = polls::find_by_ids(tx, &sorted_distinct(poll_ids))?;
+    let own_posts = posts.into_iter().map(|post| {
+        let mut line = context.post_to_line(&post);
         if let Some(repost) = &mut line.repost_of {
-            repost.text = context.visible_source_text(post).unwrap_or_default();
+            repost.text = context.visible_source_text(&post).unwrap_or_default();
         }
-        line
+        let poll = polls.iter().find(|poll| post.poll_id == Some(poll.id)).cloned();
+        OwnPost { post: line, entities: post.entities, poll }
     });
-    Ok(lines.collect())
+    Ok(own_posts.collect())
 }
 
 impl PostLineContext {

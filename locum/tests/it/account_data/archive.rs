@@ -2,10 +2,10 @@
 
 use std::io::{Cursor, Read};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{DATA_PATH, PASSWORD, signed_in};
-use crate::harness::{TestRequest, TestResponse, TestServer, shared_server};
+use crate::harness::{TestRequest, TestResponse, TestServer, TestUser, shared_server};
 use crate::media::{at_once, samples};
 use crate::pages::browser::{Browser, hidden, posted};
 
@@ -84,6 +84,88 @@ fn message_files(archive: &[u8]) -> Vec<Vec<u8>> {
         bytes
     });
     read.collect()
+}
+
+/// The elements of a data file.
+fn read_elements(archive: &[u8], name: &str) -> Value {
+    let mut archive = zip::ZipArchive::new(Cursor::new(archive)).unwrap();
+    let mut text = String::new();
+    archive.by_name(&format!("data/{name}.js")).unwrap().read_to_string(&mut text).unwrap();
+    serde_json::from_str(text.split_once(" = ").unwrap().1).unwrap()
+}
+
+fn find_element<'e>(posts: &'e Value, beginning: &str) -> &'e Value {
+    let mut posts = posts.as_array().unwrap().iter().map(|element| &element["tweet"]);
+    posts.find(|post| post["full_text"].as_str().unwrap().starts_with(beginning)).unwrap()
+}
+
+#[test]
+fn poll_in_an_archive_has_its_votes_and_is_imported_with_its_options_and_end() {
+    let server = TestServer::start(&["--world", "empty"]);
+    let (user, mut browser) = signed_in(&server, "asker");
+    let options = ["Tea", "<Water>"];
+    let asked = json!({ "text": "Which?", "poll": { "options": options, "duration_minutes": 1440 } });
+    let post = user.create_post(&asked).assert_status(201)["data"]["id"].as_str().unwrap().to_owned();
+    server.run_cli(&["poll", "vote", &post, "2", "--as", &server.new_user("voter").username]).assert_success();
+    let fields = "expansions=attachments.poll_ids&poll.fields=voting_status,end_datetime,duration_minutes";
+    let find_poll = |reader: &TestUser<'_>| {
+        reader.get(format!("/2/posts/{post}?{fields}")).assert_status(200)["includes"]["polls"][0].clone()
+    };
+    let poll = find_poll(&user);
+    let archive = download(&mut browser, PASSWORD).body;
+    let posts = read_elements(&archive, "tweets");
+    assert_eq!(find_element(&posts, "Which?")["entities"]["polls"], json!([poll]));
+    assert_eq!(poll["options"][1], json!({ "position": 2, "label": "<Water>", "votes": 1 }));
+
+    let zip = server.sibling_path("polls.zip");
+    std::fs::write(&zip, &archive).unwrap();
+    let other = TestServer::start(&["--world", "empty"]);
+    let report = other.run_cli(&["import", "archive", zip.to_str().unwrap()]).assert_success().json();
+    assert_eq!(report["taken"]["poll"], 1, "{report}");
+    let skipped = report["skipped"].as_array().unwrap();
+    assert!(skipped.iter().any(|skipped| skipped["kind"] == "poll_vote"), "{report}");
+    let reader = other.new_user("reader");
+    let imported = find_poll(&reader);
+    for same in ["end_datetime", "duration_minutes", "voting_status"] {
+        assert_eq!(imported[same], poll[same], "{imported}");
+    }
+    let without_votes = json!([
+        { "position": 1, "label": "Tea", "votes": 0 },
+        { "position": 2, "label": "<Water>", "votes": 0 },
+    ]);
+    assert_eq!(imported["options"], without_votes);
+    other.run_cli(&["poll", "vote", &post, "1", "--as", &reader.username]).assert_success();
+    assert_eq!(other.run_cli(&["fsck"]).json()["sound"], true);
+}
+
+#[test]
+fn entities_in_an_archive_are_where_the_text_has_them() {
+    let server = shared_server();
+    let (user, mut browser) = signed_in(server, "tagger");
+    let friend = server.new_user("friend");
+    let text = format!("Fish & #chips with @{} at https://example.com/a $FISH", friend.username);
+    user.publish_text(&text);
+    let theirs = friend.publish_text("A & #b");
+    user.post(format!("/2/users/{}/retweets", user.id), &json!({ "tweet_id": theirs })).assert_status(200);
+    let posts = read_elements(&download(&mut browser, PASSWORD).body, "tweets");
+    let (own, repost) = (find_element(&posts, "Fish"), find_element(&posts, "RT "));
+    let found = [
+        (own, "hashtags", "text", "#chips".to_owned()),
+        (own, "symbols", "text", "$FISH".to_owned()),
+        (own, "user_mentions", "screen_name", format!("@{}", friend.username)),
+        (own, "urls", "expanded_url", "https://example.com/a".to_owned()),
+        (repost, "hashtags", "text", "#b".to_owned()),
+        (repost, "user_mentions", "screen_name", format!("@{}", friend.username)),
+    ];
+    for (post, kind, member, want) in found {
+        let entity = &post["entities"][kind][0];
+        let place = |at: usize| entity["indices"][at].as_str().unwrap().parse::<usize>().unwrap();
+        let letters = post["full_text"].as_str().unwrap().chars();
+        let named: String = letters.skip(place(0)).take(place(1) - place(0)).collect();
+        assert_eq!(named, want, "{post}");
+        assert!(want.ends_with(entity[member].as_str().unwrap()), "{entity}");
+    }
+    assert_eq!(own["entities"]["user_mentions"][0]["id_str"], friend.id);
 }
 
 #[test]
