@@ -104,7 +104,7 @@ fn validate(tx: &Tx<'_>, new: &NewModerationAction) -> Result<(), Refusal> {
 }
 
 /// Takes an action: state, counters, events, audit entry and notices together. Refused without the role, about oneself,
-/// about someone with the same or a higher role, and if the same action is in force.
+/// about someone with the same or a higher role, if the same action is in force, and for a suspension of the last owner.
 pub fn act(
     tx: &mut Tx<'_>,
     site: &EmailSite,
@@ -118,6 +118,9 @@ pub fn act(
     // The account may have changed, or edited or deleted the post, until it was locked.
     let (user, post) = load_target(tx, new.target)?;
     require_not_in_force(tx, new.kind, &user, post.as_ref())?;
+    if matches!(new.kind, ModerationKind::Suspend | ModerationKind::Ban) {
+        user_roles::require_other_owner(tx, user.id)?;
+    }
     let content = match &post {
         Some(post) => effects::render_undo_data(tx, new.kind, post)?,
         None => String::new(),

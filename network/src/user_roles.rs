@@ -88,9 +88,11 @@ pub fn revoke(tx: &mut Tx<'_>, actor: &AuditActor, user: UserId) -> Result<bool,
     Ok(true)
 }
 
+/// Refused for the last owner who is not suspended: nobody could administer the network.
 pub(crate) fn require_other_owner(tx: &mut Tx<'_>, user: UserId) -> Result<(), Error> {
-    if find(tx, user)? == Some(UserRole::Owner) && user_roles::count_owners(tx)? < 2 {
-        return Err(Refusal::forbidden("The last owner keeps the role: grant it to someone else first.").into());
+    if find(tx, user)? == Some(UserRole::Owner) && !user_roles::has_other_owner(tx, user)? {
+        let detail = "The last owner keeps account and role: make someone else an owner first.";
+        return Err(Refusal::forbidden(detail).into());
     }
     Ok(())
 }

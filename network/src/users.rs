@@ -14,6 +14,7 @@ use crate::compose;
 use crate::pending_sign_ins;
 use crate::profiles::{self, ProfileChanges};
 use crate::registration;
+use crate::user_roles;
 use crate::visibility::{Visibility, profile_visibility};
 
 /// Characters.
@@ -278,6 +279,7 @@ fn change_state(
 pub fn suspend(tx: &mut Tx<'_>, id: UserId) -> Result<User, Error> {
     users::lock(tx, id)?;
     let user = find(tx, id)?;
+    user_roles::require_other_owner(tx, id)?;
     let action = ModerationAction {
         id: tx.next_id::<()>().get(),
         kind: ModerationKind::Suspend,

@@ -41,6 +41,12 @@ pub fn count_owners(tx: &mut Tx<'_>) -> Result<i64, Fault> {
     Ok(tx.query_row("SELECT COUNT(*) FROM user_role WHERE role = 3", &[])?.unwrap_or(0))
 }
 
+/// Whether there is an active owner besides the user.
+pub fn has_other_owner(tx: &mut Tx<'_>, user: UserId) -> Result<bool, Fault> {
+    let sql = "SELECT 1 FROM user_role JOIN users ON id = user_id WHERE role = 3 AND state = 0 AND user_id <> $1";
+    tx.row_exists(sql, &[user.into()])
+}
+
 /// Makes transactions that decide by whether there is an owner follow each other.
 pub fn lock_owners(tx: &mut Tx<'_>) {
     tx.lock(LockedResource::User, 0, LockMode::Exclusive);
