@@ -171,7 +171,7 @@ impl<'s> ImportRun<'s> {
             Ok(event_log::append(tx, "import.end", owner, 0, &progress.report)?)
         };
         self.store.write(close).await?;
-        Ok(ImportReport::clone(&self.report))
+        Ok(ImportReport { owner: self.context.owner, ..ImportReport::clone(&self.report) })
     }
 
     fn progress(&self, stage: TransferStage, records: u64) -> TransferProgress {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use base::UserId;
 use serde::{Deserialize, Serialize};
 
 /// Further reasons are counted together.
@@ -59,6 +60,9 @@ pub struct ImportReport {
     pub records: u64,
     /// Records in the source, counted by the check.
     pub total: u64,
+    /// Whose data an archive contains.
+    #[serde(skip)]
+    pub owner: Option<UserId>,
 }
 
 impl ImportReport {

@@ -6,6 +6,7 @@ use base::refusal::RefusalKind;
 use base::{Error, Fault, Refusal};
 use clap::{Args, Subcommand};
 use serde_json::Value;
+use store::{Tx, users};
 use transfer::{ArchiveOwner, ImportOptions, ImportReport, ImportSource, TransferError};
 
 use crate::instance::Instance;
@@ -61,7 +62,31 @@ pub(super) async fn execute(instance: &Instance, command: ImportCommand) -> Resu
         refuse_unreadable(&path, &report)?;
     }
     move_files_to_bucket(instance).await?;
-    Ok(report.to_json())
+    report_owner(instance, &report).await
+}
+
+/// After the import of an archive.
+pub(super) fn describe_next_step(report: &Value) -> Option<String> {
+    let owner = report.get("owner")?.as_str()?;
+    let has_password = report.get("owner_has_password")?.as_bool()?;
+    (!has_password)
+        .then(|| format!("{owner} cannot sign in yet.\nNext: set a password with `locum user password {owner}`."))
+}
+
+/// Adds the account that the archive was imported into.
+async fn report_owner(instance: &Instance, report: &ImportReport) -> Result<Value, Error> {
+    let mut json = report.to_json();
+    let Some(owner) = report.owner else { return Ok(json) };
+    let work = move |tx: &mut Tx<'_>| {
+        let username = users::find_by_id(tx, owner)?.map(|user| user.username);
+        Ok::<_, Error>((username, users::find_password_hash(tx, owner)?))
+    };
+    let (username, hash) = instance.store.read(work).await?;
+    if let Some(members) = json.as_object_mut() {
+        members.insert("owner".to_owned(), username.into());
+        members.insert("owner_has_password".to_owned(), hash.is_some_and(|hash| !hash.is_empty()).into());
+    }
+    Ok(json)
 }
 
 /// Fails if there were lines and each of them was skipped.

@@ -62,6 +62,15 @@ async fn reencrypt_secrets(instance: &Instance) -> Result<Value, Error> {
     Ok(render_keys(instance, json!({ "sealed_anew": sealed, "sealed_with_current": current })))
 }
 
+/// After a rotation without re-encryption.
+pub(super) fn describe_next_step(shown: &Value) -> Option<String> {
+    let old = shown.get("old")?.as_array()?.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ");
+    Some(format!(
+        "Only new secrets are encrypted with the new key; older ones still need an old key ({old}).\n\
+         Next: run `locum keys rewrap`. Keep the files of old keys until it has finished, and for older backups."
+    ))
+}
+
 fn render_keys(instance: &Instance, mut more: Value) -> Value {
     let old = instance.store.context().keyring.old_key_ids();
     let old: Vec<String> = old.into_iter().map(format_key_id).collect();

@@ -85,6 +85,7 @@ pub(crate) use webhooks::WebhookCommand;
 
 use clap::Subcommand;
 use request::LocalInputs;
+use serde_json::Value;
 
 use crate::command_error::CommandError;
 
@@ -189,6 +190,15 @@ impl AdminCommand {
             Self::Fsck(_) => "checking",
             Self::Reindex => "indexing",
             _ => "working",
+        }
+    }
+
+    /// Describes what people do after the command, from its result.
+    fn next_step(&self) -> Option<fn(&Value) -> Option<String>> {
+        match self {
+            Self::Keys(KeysCommand::Rotate { rewrap: false }) => Some(keys::describe_next_step),
+            Self::Import(ImportCommand::Archive(_)) => Some(import::describe_next_step),
+            _ => None,
         }
     }
 

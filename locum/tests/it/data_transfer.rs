@@ -6,8 +6,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::harness::{
-    DatabaseEngine, TestRequest, TestServer, TestUser, suite_engine, without_impressions, without_short_links,
-    written_text,
+    DatabaseEngine, TestRequest, TestServer, TestUser, run_command, suite_engine, without_impressions,
+    without_short_links, written_text,
 };
 
 #[test]
@@ -100,6 +100,23 @@ fn account_archive_is_imported_and_read_through_the_api() {
     let following = reader.get("/2/users/2244994945/following").assert_status(200);
     assert_eq!(following["meta"]["result_count"], 1, "{following}");
     assert_eq!(server.run_cli(&["fsck"]).json()["sound"], true);
+}
+
+#[test]
+fn import_of_an_archive_says_how_its_owner_can_sign_in() {
+    let server = TestServer::start(&["--world", "empty"]);
+    let folder = server.sibling_path("archive");
+    write_archive(&folder);
+    let place = server.location_args();
+    let import = || {
+        let args = ["import", "archive", folder.to_str().unwrap()];
+        let args: Vec<&str> = args.into_iter().chain(place.iter().map(String::as_str)).collect();
+        run_command(Path::new("/"), &args).assert_success().stderr.clone()
+    };
+    let hint = import();
+    assert!(hint.contains("`locum user password archivist`"), "{hint}");
+    server.run_cli(&["user", "password", "archivist"]).assert_success();
+    assert_eq!(import(), "");
 }
 
 /// The smallest archive that is one (the official form, a folder).

@@ -190,3 +190,20 @@ fn master_key_is_rotated_only_while_one_node_runs() {
     let header = me.oauth1_header(&key, &one.url);
     two.send(me.authorization(header)).assert_status(200);
 }
+
+#[test]
+fn rotation_without_re_encryption_says_what_to_do_next() {
+    let server = TestServer::start(&["--world", "empty"]);
+    let old = server.run_cli(&["keys", "show"]).json()["current"].as_str().unwrap().to_owned();
+    let place = server.location_args();
+    let rotate = |more: &[&str]| {
+        let args: Vec<&str> =
+            ["keys", "rotate"].iter().chain(more).copied().chain(place.iter().map(String::as_str)).collect();
+        run_command(std::path::Path::new("/"), &args).assert_success().stderr.clone()
+    };
+    let hint = rotate(&[]);
+    assert!(hint.contains(&old) && hint.contains("Next: run `locum keys rewrap`."), "{hint}");
+    for silent in ["--rewrap", "--json", "--quiet"] {
+        assert_eq!(rotate(&[silent]), "", "{silent}");
+    }
+}
