@@ -30,11 +30,14 @@ pub(crate) fn run_and_print(common: &GlobalArgs, command: AdminCommand) -> Resul
     let output = common.output_options();
     let lists_nodes = matches!(command, AdminCommand::Node(super::nodes::NodeCommand::List));
     let ads = if let AdminCommand::Ads(ads) = &command { Some(ads.clone()) } else { None };
-    let next_step = command.next_step();
+    let (next_step, describe) = (command.next_step(), command.describe_result());
     let mut value = run_command(common, command, output)?;
     match ads.filter(|_| !output.json).and_then(|ads| ads.render_text(&mut value)) {
         Some(text) => output.print_text(&text),
-        None => output.print_value(&value),
+        None => match describe {
+            Some(describe) => output.print_value_or_text(&value, || describe(&value)),
+            None => output.print_value(&value),
+        },
     }
     if let Some(hint) = next_step.filter(|_| !output.json && !output.quiet).and_then(|describe| describe(&value)) {
         print_diagnostic(&hint);

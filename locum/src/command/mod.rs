@@ -88,6 +88,7 @@ use request::LocalInputs;
 use serde_json::Value;
 
 use crate::command_error::CommandError;
+use crate::output;
 
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum AdminCommand {
@@ -198,6 +199,15 @@ impl AdminCommand {
         match self {
             Self::Keys(KeysCommand::Rotate { rewrap: false }) => Some(keys::describe_next_step),
             Self::Import(ImportCommand::Archive(_)) => Some(import::describe_next_step),
+            _ => None,
+        }
+    }
+
+    /// Renders the result for people, where a table of its fields would be hard to read.
+    fn describe_result(&self) -> Option<fn(&Value) -> String> {
+        match self {
+            Self::Import(_) => Some(output::describe_import),
+            Self::Export(_) => Some(output::describe_export),
             _ => None,
         }
     }

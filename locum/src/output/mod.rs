@@ -2,8 +2,10 @@
 
 mod progress;
 mod render;
+mod reports;
 
 pub(crate) use progress::TerminalProgress;
+pub(crate) use reports::{describe_export, describe_fsck, describe_import, describe_restore};
 
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::OnceLock;

@@ -66,7 +66,7 @@ fn render_table(rows: &[&Map<String, Value>]) -> String {
     align_columns(&lines)
 }
 
-fn align_columns(lines: &[Vec<String>]) -> String {
+pub(super) fn align_columns(lines: &[Vec<String>]) -> String {
     let columns = lines.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
         let cells = lines.iter().filter_map(|line| line.get(column));

@@ -7,11 +7,11 @@ use serde_json::Value;
 use crate::arguments::GlobalArgs;
 use crate::command::{AdminCommand, FsckArgs, run_command};
 use crate::command_error::CommandError;
-use crate::output::OutputOptions;
+use crate::output::{OutputOptions, describe_fsck};
 
 pub(crate) fn run_fsck(common: &GlobalArgs, args: FsckArgs, output: OutputOptions) -> Result<ExitCode, CommandError> {
     let value = run_command(common, AdminCommand::Fsck(args), output)?;
-    output.print_value(&value);
+    output.print_value_or_text(&value, || describe_fsck(&value));
     Ok(exit_code(&value))
 }
 

@@ -18,7 +18,7 @@ use crate::command;
 use crate::command_error::CommandError;
 use crate::config::{DATABASE_FILE, ServerSettings};
 use crate::instance::{self, Instance, InstanceManifest, NoProgress, RestoredKeyFiles};
-use crate::output::{OutputOptions, TerminalProgress};
+use crate::output::{OutputOptions, TerminalProgress, describe_restore};
 
 const SCRATCH_FOLDER: &str = "restoring";
 
@@ -44,7 +44,7 @@ pub(crate) fn restore_backup(
     };
     bar.clear();
     let answer = outcome?;
-    output.print_value(&answer);
+    output.print_value_or_text(&answer, || describe_restore(&answer));
     let is_done = answer.get(done).and_then(Value::as_bool) == Some(true);
     if is_done {
         key_files.keep();

@@ -332,6 +332,41 @@ fn fsck_finds_a_wrong_counter() {
     assert!(ran.stdout.contains(&id), "{ran:?}");
 }
 
+/// Runs a command for people.
+fn run_for_people(server: &TestServer, args: &[&str]) -> CommandOutput {
+    let place = server.location_args();
+    run_command(Path::new("/"), &args.iter().copied().chain(place.iter().map(String::as_str)).collect::<Vec<_>>())
+}
+
+#[test]
+fn reports_of_checks_and_transfers_are_sentences_and_tables() {
+    let server = TestServer::start(&[]);
+    let sound = run_for_people(&server, &["fsck"]).assert_success().stdout.clone();
+    assert!(sound.contains("All compared counters are right.\n"), "{sound}");
+    assert!(sound.contains("The search index agrees with the database: "), "{sound}");
+    assert!(sound.ends_with("No problems were found.\n"), "{sound}");
+    let file = server.sibling_path("all.jsonl");
+    let exported = run_for_people(&server, &["export", file.to_str().unwrap()]).assert_success().stdout.clone();
+    assert!(exported.contains("KIND") && exported.contains("EXPORTED  LEFT OUT"), "{exported}");
+    assert!(exported.lines().any(|line| line.starts_with("poll option  ")), "{exported}");
+    assert!(!exported.contains("note writer  0"), "{exported}");
+    let imported =
+        run_for_people(&server, &["import", "jsonl", file.to_str().unwrap()]).assert_success().stdout.clone();
+    assert!(imported.contains("IMPORTED  WERE THERE"), "{imported}");
+}
+
+#[test]
+fn wrong_counter_is_a_row_of_a_table_for_people() {
+    let mut server = TestServer::start(&[]);
+    let id = server.env_value("USER_ID").to_owned();
+    server.stop();
+    server.run_sql(&format!("UPDATE users SET post_count = post_count + 1 WHERE id = {id}"));
+    let found = run_for_people(&server, &["fsck"]).assert_exit_code(1).stdout.clone();
+    assert!(found.contains("1 counter is wrong:"), "{found}");
+    assert!(found.lines().any(|line| line.contains(&id)), "{found}");
+    assert!(found.ends_with("Problems were found.\n"), "{found}");
+}
+
 #[test]
 fn fsck_names_the_table_of_a_damaged_page() {
     if suite_engine() != DatabaseEngine::Sqlite {
