@@ -284,6 +284,13 @@ impl Refusal {
 }
 
 /// For operators: the interface that was called has its own words.
+/// For people: API errors have the words of the API.
+pub fn describe_missing(resource: &str, named: &str) -> String {
+    let resource = if resource == "tweet" { "post".to_owned() } else { resource.replace('_', " ") };
+    let is_id = !named.is_empty() && named.bytes().all(|byte| byte.is_ascii_digit());
+    if is_id { format!("no {resource} with the ID {named}") } else { format!("no {resource} matches \"{named}\"") }
+}
+
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let join = |messages: Vec<&str>| messages.join("\n");
@@ -295,7 +302,7 @@ impl fmt::Display for Refusal {
                 f.write_str(&join(declined.problems.iter().map(|problem| problem.message.as_str()).collect()))
             }
             Self::NotFound(subject) | Self::NotVisible(subject) => {
-                write!(f, "no {} matches [{}]", subject.resource, subject.value)
+                f.write_str(&describe_missing(subject.resource, &subject.value))
             }
             Self::Suspended(subject) => write!(f, "user [{}] is suspended", subject.value),
             Self::Forbidden { detail: message, .. }

@@ -64,7 +64,10 @@ impl From<Error> for CommandError {
     fn from(error: Error) -> Self {
         match error {
             Error::Failed(fault) => fault.into(),
-            Error::Refused(refusal) if is_invalid_argument(&refusal) => Self::Usage(refusal.to_string()),
+            Error::Refused(refusal) if is_invalid_argument(&refusal) => {
+                // Here it is an argument.
+                Self::Usage(refusal.to_string().replace("` query parameter", "`").replace("can not", "cannot"))
+            }
             Error::Refused(refusal) => Self::Failed(refusal.to_string()),
         }
     }

@@ -1,6 +1,6 @@
 //! Users, apps and posts by what a person types.
 
-use base::refusal::RefusalKind;
+use base::refusal::{RefusalKind, describe_missing};
 use base::{AppId, Error, PostId, Refusal, UserId};
 use store::Tx;
 use store::apps::{self, App};
@@ -59,6 +59,5 @@ fn app_by_name(tx: &mut Tx<'_>, name: &str) -> Result<Option<App>, Error> {
 }
 
 pub fn not_found(parameter: &'static str, text: &str) -> Error {
-    let message = format!("no {parameter} matches [{text}]");
-    Refusal::named_reason(RefusalKind::NotFound, parameter, text, message).into()
+    Refusal::named_reason(RefusalKind::NotFound, parameter, text, describe_missing(parameter, text)).into()
 }

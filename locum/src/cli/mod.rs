@@ -3,8 +3,11 @@
 mod cli_command;
 mod reference;
 
+use std::error::Error as _;
+use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
 use std::process::ExitCode;
 
+use clap::error::ContextKind;
 use clap::{CommandFactory, Parser};
 use rustix::fs::Mode;
 
@@ -28,7 +31,7 @@ pub(crate) struct Cli {
 pub(crate) fn main(umask: Mode) -> ExitCode {
     let Cli { common, verb } = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return print_clap_error(&error),
+        Err(error) => return print_clap_error(&explain_number_error(error)),
     };
     // A server that ran well does not fail for its banner.
     let is_server = matches!(verb, CliCommand::Dev(_) | CliCommand::Serve(_));
@@ -38,6 +41,25 @@ pub(crate) fn main(umask: Mode) -> ExitCode {
         Ok(code) => code,
         Err(exit) => exit.print_error(common.json),
     }
+}
+
+/// Says what is expected instead of what Rust's parser of numbers says.
+fn explain_number_error(error: clap::Error) -> clap::Error {
+    let expected = match error.source() {
+        Some(source) if source.is::<ParseFloatError>() => "a number",
+        Some(source) => match source.downcast_ref::<ParseIntError>().map(ParseIntError::kind) {
+            Some(IntErrorKind::PosOverflow | IntErrorKind::NegOverflow) => "a smaller whole number",
+            Some(_) => "a whole number",
+            None => return error,
+        },
+        None => return error,
+    };
+    let part = |kind| error.get(kind).map(ToString::to_string).unwrap_or_default();
+    let (value, argument) = (part(ContextKind::InvalidValue), part(ContextKind::InvalidArg));
+    let message = format!(
+        "invalid value '{value}' for '{argument}': expected {expected}\n\nFor more information, try '--help'.\n"
+    );
+    clap::Error::raw(error.kind(), message)
 }
 
 /// What is wrong with the arguments, or the help or version that was asked for.

@@ -116,5 +116,5 @@ fn drained_node_is_not_ready_and_still_answers() {
     assert_eq!(publish(&two, &author, "still here"), Some(1));
     assert_eq!(readiness(&one).0, 200);
     let unknown = one.run_cli(&["node", "drain", "9"]);
-    assert!(unknown.stderr.contains("no node matches [9]"), "{}", unknown.stderr);
+    assert!(unknown.stderr.contains("no node with the ID 9"), "{}", unknown.stderr);
 }

@@ -156,7 +156,7 @@ fn metrics_of_a_post_agree_wherever_they_are_shown() {
     }
     add(&["--impressions", "-1"]).assert_exit_code(2);
     let unknown = author.server.run_cli(&["metrics", "add", "17", "--impressions", "1"]);
-    assert!(unknown.code != 0 && unknown.stderr.contains("no post matches"), "{unknown:?}");
+    assert!(unknown.code != 0 && unknown.stderr.contains("no post with the ID 17"), "{unknown:?}");
 }
 
 #[test]

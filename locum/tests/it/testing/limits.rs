@@ -110,8 +110,8 @@ fn wrong_limit_commands_name_what_would_be_accepted() {
     let cases = [
         (&["limits", "exhaust", "GET /2/user/me"][..], 2, "did you mean [GET /2/users/me]"),
         (&["limits", "show", "tea"], 2, "`locum routes` lists all"),
-        (&["limits", "show", "--app", "nothing"], 1, "no app matches [nothing]"),
-        (&["limits", "reset", "--user", "@nobody_here"], 1, "no user matches [@nobody_here]"),
+        (&["limits", "show", "--app", "nothing"], 1, "no app matches \\\"nothing"),
+        (&["limits", "reset", "--user", "@nobody_here"], 1, "no user matches \\\"@nobody_here"),
         (&["limits", "scale", "0"], 2, "must have a minimum value of 1"),
     ];
     for (command, code, words) in cases {

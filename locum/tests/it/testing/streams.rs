@@ -53,7 +53,7 @@ fn wrong_stream_commands_name_what_would_be_accepted() {
     let server = shared_server();
     let cases = [
         (&["stream", "kill", "none"][..], 1, "no open connection has the id [none]"),
-        (&["stream", "kill", "--app", "none"], 1, "no app matches [none]"),
+        (&["stream", "kill", "--app", "none"], 1, "no app matches \\\"none"),
         (&["stream", "kill", "--all", "--app", "demo", "--reason", "x"], 2, "cannot be used with"),
         (&["stream", "kill", "none", "--reason", "boredom"], 2, "available reasons: force-disconnect, operational"),
         (&["stream", "tail", "tea"], 2, "available streams: filtered_stream"),
