@@ -4,7 +4,7 @@ mod appeals;
 mod effects;
 mod notices;
 
-use base::refusal::ResourceRef;
+use base::refusal::{RefusalKind, ResourceRef};
 use base::{Error, PostId, Refusal, Time, UserId};
 use serde_json::{Value, json};
 use store::moderation::{self, ModerationAction, ModerationKind};
@@ -181,7 +181,7 @@ fn require_not_in_force(tx: &mut Tx<'_>, kind: ModerationKind, user: &User, post
     };
     if is_in_force {
         let message = format!("The action [{}] is already in force", kind_name(kind));
-        return Err(Refusal::invalid_parameter("kind", kind_name(kind), message).into());
+        return Err(Refusal::named_reason(RefusalKind::Conflict, "kind", kind_name(kind), message).into());
     }
     Ok(())
 }
@@ -224,7 +224,7 @@ fn undo(tx: &mut Tx<'_>, actor: &AuditActor, action: &ModerationAction) -> Resul
     users::lock(tx, action.user_id)?;
     if !moderation::mark_lifted(tx, action.id, actor.user)? {
         let message = "The action is no longer in force";
-        return Err(Refusal::invalid_parameter("action", action.id, message).into());
+        return Err(Refusal::named_reason(RefusalKind::Conflict, "action", action.id, message).into());
     }
     match action.post_id {
         Some(post) => effects::undo_on_post(tx, action, post)?,
