@@ -7,8 +7,8 @@ use store::{Tx, event_log};
 
 use crate::users::{self, validate_choice};
 
-const ACCESS: &[&str] = &["Public", "Closed"];
-const JOIN_POLICIES: &[&str] = &[
+pub const ACCESS_LEVELS: &[&str] = &["Public", "Closed"];
+pub const JOIN_POLICIES: &[&str] = &[
     "Open",
     "RestrictedJoinRequestsDisabled",
     "RestrictedJoinRequestsRequireAdminApproval",
@@ -49,7 +49,7 @@ pub fn create(tx: &mut Tx<'_>, owner: UserId, new: &NewCommunity) -> Result<Comm
         id: id.get(),
         name,
         description: new.description.clone(),
-        access: validate_choice("access", &new.access, ACCESS)?,
+        access: validate_choice("access", &new.access, ACCESS_LEVELS)?,
         join_policy: validate_choice("join_policy", &new.join_policy, JOIN_POLICIES)?,
         owner_id: owner,
         created_at: id.created_at(),

@@ -128,8 +128,8 @@ pub(crate) fn is_free_for_members(username: &str) -> bool {
     !is_reserved_username(username) && !STAFF_USERNAMES.iter().any(|name| name.eq_ignore_ascii_case(username))
 }
 
-pub(crate) const VERIFIED_TYPES: &[&str] = &["none", "blue", "business", "government"];
-pub(crate) const SUBSCRIPTION_TYPES: &[&str] = &["None", "Basic", "Premium", "PremiumPlus"];
+pub const VERIFIED_TYPES: &[&str] = &["none", "blue", "business", "government"];
+pub const SUBSCRIPTION_TYPES: &[&str] = &["None", "Basic", "Premium", "PremiumPlus"];
 
 /// Returns the first choice for an empty value.
 pub(crate) fn validate_choice(

@@ -29,7 +29,7 @@ pub(crate) struct RunArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum InterceptionMode {
-    /// sandbox where it works, else proxy
+    /// Sandbox where it works, else proxy
     Auto,
     /// Environment variables that name a proxy and certificates
     Proxy,

@@ -8,10 +8,10 @@ use super::ConfigFlag;
 
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct ListenArgs {
-    /// The port to listen on; 0 picks a free port
+    /// The port to listen on; 0 picks a free port [default: 8080]
     #[arg(long)]
     pub(crate) port: Option<u16>,
-    /// The address to listen on, `ip:port`
+    /// The address to listen on, `ip:port` [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDR")]
     listen: Option<String>,
     /// The control API's port on the loopback address; 0 picks a free port
@@ -23,16 +23,17 @@ pub(crate) struct ListenArgs {
     /// The base URL that clients use
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
-    /// The vocabulary when the request does not imply one: posts or tweets
+    /// The vocabulary when the request does not imply one: posts or tweets [default: posts]
     #[arg(long, value_name = "WORD")]
     vocabulary: Option<String>,
     /// Rate limits: table (as published), relaxed (without those of ads reference lists), off or scale=N
+    /// [default: relaxed for dev, table for serve]
     #[arg(long, value_name = "HOW")]
     rate_limits: Option<String>,
-    /// The log format: pretty or json
+    /// The log format: pretty or json [default: pretty for dev, json for serve]
     #[arg(long, value_name = "FORMAT")]
     log_format: Option<String>,
-    /// The log level: error, warn, info, debug, trace, or a filter
+    /// The log level: error, warn, info, debug, trace, or a filter [default: info]
     #[arg(long, value_name = "LEVEL")]
     log_level: Option<String>,
     /// A file descriptor to write a line to when the server is ready
@@ -67,13 +68,14 @@ pub(crate) struct DevArgs {
     #[command(flatten)]
     pub(crate) listen: ListenArgs,
     /// The initial data of a new data directory: demo, ads (demo plus ad campaigns), empty, or a world file (.jsonl or
-    /// .toml)
+    /// .toml) [default: demo]
     #[arg(long)]
     world: Option<String>,
-    /// The seed of the generated ids and keys
+    /// The seed of the generated ids and keys [default: 7]
     #[arg(long)]
     seed: Option<u64>,
     /// The last day of a new demo world: today, or a date, with which the generated ids are the same on any day
+    /// [default: today]
     #[arg(long, value_name = "DATE")]
     world_date: Option<String>,
     /// The clock of a new world: live, frozen (at noon, UTC, of the world's last day if it has one), or a time at which

@@ -22,7 +22,7 @@ pub(crate) enum AccountCommand {
         #[arg(long, default_value = "America/Los_Angeles")]
         timezone: String,
         /// The industry: `RETAIL`, `TRAVEL`, …
-        #[arg(long, default_value = "")]
+        #[arg(long, default_value = "", hide_default_value = true)]
         industry: String,
         /// Create the account in the sandbox
         #[arg(long)]
@@ -74,7 +74,7 @@ pub(crate) enum AccountCommand {
         /// The id
         account: String,
         /// `INSERTION_ORDER`, `CREDIT_LINE`, `CREDIT_CARD`, `AGENCY_CREDIT_LINE` or `PARTNER_MANAGED`
-        #[arg(long = "type", default_value = "INSERTION_ORDER")]
+        #[arg(long = "type", value_name = "TYPE", default_value = "INSERTION_ORDER")]
         kind: String,
         /// The ISO 4217 currency code
         #[arg(long, default_value = "USD")]

@@ -54,13 +54,13 @@ pub(crate) struct NewEntityArgs {
     #[arg(long)]
     domain_name: String,
     /// The domain's description
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", hide_default_value = true)]
     domain_description: String,
     /// Person, Place, Product, Organization or Other
     #[arg(long = "type", default_value = "Other", value_name = "TYPE")]
     kind: String,
     /// The description
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", hide_default_value = true)]
     description: String,
     /// Another name; repeatable up to ten times
     #[arg(long = "alias", value_name = "NAME")]

@@ -91,10 +91,10 @@ pub(crate) struct NewAppArgs {
     #[arg(long = "callback", value_name = "URL")]
     callbacks: Vec<String>,
     /// The description
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", hide_default_value = true)]
     description: String,
     /// The website
-    #[arg(long, value_name = "URL", default_value = "")]
+    #[arg(long, value_name = "URL", default_value = "", hide_default_value = true)]
     website: String,
     /// Allow requesting the user's email address
     #[arg(long)]

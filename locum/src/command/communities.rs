@@ -2,6 +2,7 @@
 
 use base::{Error, Id, UserId};
 use clap::Subcommand;
+use clap::builder::PossibleValuesParser;
 use network::communities::{self, NewCommunity};
 use serde_json::{Value, json};
 use store::Tx;
@@ -17,17 +18,17 @@ pub(crate) enum CommunityCommand {
     Create {
         /// The name
         name: String,
-        /// The creator: @username or id
+        /// The owner: @username or id
         #[arg(long)]
         owner: String,
         /// The description
-        #[arg(long, default_value = "")]
+        #[arg(long, default_value = "", hide_default_value = true)]
         description: String,
-        /// Who sees its posts: Public or Closed
-        #[arg(long, default_value = "Public")]
+        /// Who sees its posts
+        #[arg(long, default_value = "Public", value_parser = PossibleValuesParser::new(communities::ACCESS_LEVELS))]
         access: String,
-        /// Open, or one of the restricted join policies
-        #[arg(long, default_value = "Open")]
+        /// Who may join
+        #[arg(long, default_value = "Open", value_parser = PossibleValuesParser::new(communities::JOIN_POLICIES))]
         join_policy: String,
     },
     /// List communities, oldest first

@@ -27,7 +27,7 @@ pub(crate) struct ImportArchiveArgs {
     /// The zip file or directory
     path: PathBuf,
     /// The username of the account to import into [default: the archive's own username]
-    #[arg(long)]
+    #[arg(long, value_name = "USERNAME")]
     owner: Option<String>,
     /// Also import direct messages, visible to the owner only
     #[arg(long)]

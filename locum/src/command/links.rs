@@ -40,16 +40,16 @@ pub(crate) struct DescribeLinkArgs {
     #[arg(value_name = "URL")]
     link: String,
     /// The title of the page: up to 300 characters
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", hide_default_value = true)]
     title: String,
     /// The description of the page: up to 1,000 characters
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", hide_default_value = true)]
     description: String,
     /// An image of the page and its size in pixels; repeatable, up to four
     #[arg(long, value_name = "URL,WIDTH,HEIGHT")]
     image: Vec<String>,
     /// The URL to which the URL redirects
-    #[arg(long, default_value = "", value_name = "URL")]
+    #[arg(long, default_value = "", hide_default_value = true, value_name = "URL")]
     unwound_url: String,
     /// The HTTP status of the page
     #[arg(long)]

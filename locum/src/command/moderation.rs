@@ -1,7 +1,7 @@
 //! `locum mod`.
 
-use base::{Error, Refusal, Time};
-use clap::{Args, Subcommand};
+use base::Error;
+use clap::{ArgGroup, Args, Subcommand};
 use network::audit::AuditActor;
 use network::moderation::{self, Action, Kind, ModerationTarget, NewModerationAction};
 use network::reports::{self, ReportContext, StoredReport};
@@ -57,9 +57,9 @@ pub(crate) enum ModerationCommand {
         reason: ReasonArgs,
     },
     /// Keep an account's posts, or one post, out of search, trends and recommendations
+    #[command(group(ArgGroup::new("subject").args(["user", "post"]).required(true)))]
     Limit {
         /// @username or id
-        #[arg(required_unless_present = "post", conflicts_with = "post")]
         user: Option<String>,
         /// The post's id, to limit only that
         #[arg(long)]
@@ -82,8 +82,9 @@ pub(crate) enum ModerationCommand {
     Suspend {
         /// @username or id
         user: String,
-        #[command(flatten)]
-        end: EndArgs,
+        /// How long, at most a year, such as 12h or 7d; `mod ban` has no end
+        #[arg(long = "for", value_name = "DURATION", value_parser = parse_duration)]
+        duration: TimeSpan,
         #[command(flatten)]
         reason: ReasonArgs,
     },
@@ -91,8 +92,9 @@ pub(crate) enum ModerationCommand {
     Ban {
         /// @username or id
         user: String,
-        #[command(flatten)]
-        reason: ReasonArgs,
+        /// What the person concerned reads
+        #[arg(long)]
+        reason: String,
     },
     /// Undo an action
     Lift {
@@ -119,10 +121,10 @@ pub(crate) enum ModerationCommand {
     Decide {
         /// The action's id
         action: i64,
-        /// accept or reject
+        /// The decision
         decision: AppealDecision,
         /// What the person concerned reads
-        #[arg(long, default_value = "")]
+        #[arg(long, default_value = "", hide_default_value = true)]
         answer: String,
     },
     /// List applications for accounts, oldest first
@@ -131,7 +133,7 @@ pub(crate) enum ModerationCommand {
     Admit {
         /// The application's id
         application: i64,
-        /// accept or reject
+        /// The decision
         decision: AppealDecision,
     },
     /// Manage blocked words, link hosts and email domains
@@ -148,28 +150,19 @@ pub(crate) enum AppealDecision {
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct ReasonArgs {
     /// What the person concerned reads
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", hide_default_value = true)]
     reason: String,
 }
 
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct EndArgs {
-    /// How long, such as 12h or 7d; without it, until it is lifted
-    #[arg(long = "for", value_name = "DURATION")]
-    duration: Option<String>,
+    /// How long, such as 12h or 7d [default: until it is lifted]
+    #[arg(long = "for", value_name = "DURATION", value_parser = parse_duration)]
+    duration: Option<TimeSpan>,
 }
 
-impl EndArgs {
-    fn ends_at(&self, now: Time) -> Result<Option<Time>, Refusal> {
-        self.duration.as_deref().map(|text| Ok(now.plus_ms(parse_duration_ms(text)?))).transpose()
-    }
-}
-
-fn parse_duration_ms(text: &str) -> Result<i64, Refusal> {
-    TimeSpan::try_from(text.to_owned()).map(|span| span.as_ms()).map_err(|_| {
-        let message = format!("The duration [{text}] is not a number and a unit, such as 30m, 12h or 7d");
-        Refusal::invalid_parameter("for", text, message)
-    })
+fn parse_duration(text: &str) -> Result<TimeSpan, &'static str> {
+    TimeSpan::try_from(text.to_owned()).map_err(|_| "expected a duration such as 30m, 12h or 7d")
 }
 
 pub(super) async fn execute(instance: &Instance, command: ModerationCommand) -> Result<Value, Error> {
@@ -192,8 +185,13 @@ pub(super) async fn execute(instance: &Instance, command: ModerationCommand) -> 
         }
         Command::Warn { user, reason } => act_on_account(instance, Kind::Warn, user, EndArgs::default(), reason).await,
         Command::Silence { user, end, reason } => act_on_account(instance, Kind::Silence, user, end, reason).await,
-        Command::Suspend { user, end, reason } => act_on_account(instance, Kind::Suspend, user, end, reason).await,
-        Command::Ban { user, reason } => act_on_account(instance, Kind::Ban, user, EndArgs::default(), reason).await,
+        Command::Suspend { user, duration, reason } => {
+            let end = EndArgs { duration: Some(duration) };
+            act_on_account(instance, Kind::Suspend, user, end, reason).await
+        }
+        Command::Ban { user, reason } => {
+            act_on_account(instance, Kind::Ban, user, EndArgs::default(), ReasonArgs { reason }).await
+        }
         Command::Lift { action } => lift(instance, action).await,
         Command::Actions { user, before, limit: LimitArgs { limit } } => {
             list_actions(instance, user, before, limit).await
@@ -241,7 +239,7 @@ async fn act(
             kind,
             target: find_target(tx)?,
             reason: reason.reason.clone(),
-            ends_at: end.ends_at(tx.now())?,
+            ends_at: end.duration.as_ref().map(|span| tx.now().plus_ms(span.as_ms())),
         };
         moderation::act(tx, &site, &AuditActor::operator(), &new)
     };

@@ -48,13 +48,13 @@ pub(crate) struct NewStoryArgs {
     #[arg(long, default_value = "News")]
     category: String,
     /// The hook: the first sentence
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", hide_default_value = true)]
     hook: String,
     /// The summary
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", hide_default_value = true)]
     summary: String,
     /// The disclaimer
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", hide_default_value = true)]
     disclaimer: String,
     /// The id of a related post; repeatable up to ten times
     #[arg(long = "post", value_name = "POST")]

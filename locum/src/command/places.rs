@@ -34,16 +34,16 @@ pub(crate) struct NewPlaceArgs {
     /// The name
     name: String,
     /// The full name, including the containing place [default: the name]
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", hide_default_value = true)]
     full_name: String,
     /// The country's name
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", hide_default_value = true)]
     country: String,
     /// The country's ISO 3166-1 alpha-2 code
-    #[arg(long, default_value = "", value_name = "CODE")]
+    #[arg(long, default_value = "", hide_default_value = true, value_name = "CODE")]
     country_code: String,
     /// poi, neighborhood, city, admin, country or unknown
-    #[arg(long = "type", default_value = "unknown", value_name = "KIND")]
+    #[arg(long = "type", default_value = "unknown", value_name = "TYPE")]
     kind: String,
     /// The bounding box in degrees
     #[arg(long, value_name = "WEST,SOUTH,EAST,NORTH", value_delimiter = ',', allow_hyphen_values = true)]
@@ -52,7 +52,7 @@ pub(crate) struct NewPlaceArgs {
     #[arg(long, value_name = "PLACE")]
     within: Vec<String>,
     /// The id, sixteen hexadecimal digits [default: generated]
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", hide_default_value = true)]
     id: String,
 }
 

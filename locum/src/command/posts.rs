@@ -14,7 +14,7 @@ pub(crate) enum PostCommand {
     Withhold {
         /// The post's id
         post: String,
-        /// ISO 3166-1 alpha-2 codes
+        /// Two-letter codes (ISO 3166-1 alpha-2), such as DE FR
         countries: Vec<String>,
         /// Withhold because of a copyright claim
         #[arg(long)]

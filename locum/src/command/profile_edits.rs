@@ -69,13 +69,13 @@ pub(crate) struct AffiliationArgs {
     /// The organization: @username or id
     organization: String,
     /// The badge's image URL
-    #[arg(long, value_name = "URL", default_value = "")]
+    #[arg(long, value_name = "URL", default_value = "", hide_default_value = true)]
     badge_url: String,
     /// The badge's description
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", hide_default_value = true)]
     description: String,
     /// The URL the badge links to
-    #[arg(long, value_name = "URL", default_value = "")]
+    #[arg(long, value_name = "URL", default_value = "", hide_default_value = true)]
     website: String,
 }
 

@@ -51,7 +51,7 @@ pub(crate) enum CuratedCommand {
         /// The name
         name: String,
         /// The description
-        #[arg(long, default_value = "")]
+        #[arg(long, default_value = "", hide_default_value = true)]
         description: String,
         /// An ISO 3166-1 country it applies to; repeatable
         #[arg(long = "country", required = true, value_name = "CODE")]

@@ -2,6 +2,7 @@
 
 use base::Error;
 use clap::Subcommand;
+use clap::builder::PossibleValuesParser;
 use network::audit::AuditActor;
 use network::{first_owner, user_roles};
 use serde_json::{Value, json};
@@ -12,11 +13,12 @@ use crate::instance::Instance;
 
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum RoleCommand {
-    /// Grant a role: moderator, admin or owner
+    /// Grant a role
     Grant {
         /// @username or id
         user: String,
         /// The role
+        #[arg(value_parser = PossibleValuesParser::new(user_roles::ROLE_NAMES.map(|(_, name)| name)))]
         role: String,
     },
     /// Take a user's role away
@@ -26,7 +28,7 @@ pub(crate) enum RoleCommand {
     },
     /// List users with a role, the highest first
     List,
-    /// Create a link that makes the person who opens it the first owner, once and within 30 minutes; earlier ones end
+    /// Create a link that makes the person who opens it the first owner, once and within 30 minutes; earlier links stop working
     Setup,
 }
 

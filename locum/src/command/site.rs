@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use base::Error;
-use clap::Subcommand;
+use clap::builder::PossibleValuesParser;
+use clap::{ArgGroup, Subcommand};
 use network::audit::AuditActor;
 use network::site_settings;
 use serde_json::{Map, Value};
@@ -17,15 +18,20 @@ use crate::instance::Instance;
 pub(crate) enum SiteCommand {
     /// Show the settings; empty ones follow the configuration
     Show,
-    /// Change a setting: name, registrations, indexing, about, rules, terms, privacy or contact
+    /// Change a setting
+    #[command(
+        group(ArgGroup::new("content").args(["value", "file"]).required(true)),
+        override_usage = "locum site set [OPTIONS] <SETTING> <VALUE|--file <FILE>>"
+    )]
     Set {
         /// The setting
+        #[arg(value_parser = PossibleValuesParser::new(site_settings::NAMES))]
         setting: String,
-        /// The value; pages are Markdown
-        #[arg(required_unless_present = "file")]
+        /// registrations: open, approval, invite or closed; indexing: allowed or refused; about, rules, terms, privacy
+        /// and contact are pages in Markdown; empty returns to the configuration
         value: Option<String>,
         /// Read the value from this file
-        #[arg(long, conflicts_with = "value")]
+        #[arg(long)]
         file: Option<PathBuf>,
     },
 }

@@ -72,13 +72,13 @@ pub(crate) struct NewSpaceArgs {
     /// The creator: @username or id
     creator: String,
     /// The title
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", hide_default_value = true)]
     title: String,
     /// The start time, at most 14 days ahead: 2026-12-01T18:00:00Z, or 2h from now
     #[arg(long, value_name = "WHEN")]
     start: Option<String>,
     /// The language [default: detected from the title]
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", hide_default_value = true)]
     lang: String,
     /// Require a ticket
     #[arg(long)]

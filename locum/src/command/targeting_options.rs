@@ -50,31 +50,31 @@ pub(crate) struct NewTargetingOptionArgs {
     #[arg(long = "follow", value_name = "USER")]
     users: Vec<String>,
     /// The kind of conversation (`SPORTS`, …) or event (`CONFERENCE`, …)
-    #[arg(long, value_name = "KIND", default_value = "")]
+    #[arg(long, value_name = "KIND", default_value = "", hide_default_value = true)]
     about: String,
     /// The ISO 3166-1 country of an event or network operator
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", hide_default_value = true)]
     country: String,
     /// `ANDROID` or `IOS`
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", hide_default_value = true)]
     os: String,
     /// The device's manufacturer
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", hide_default_value = true)]
     manufacturer: String,
     /// The version number
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", hide_default_value = true)]
     number: String,
     /// The show's genre
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", hide_default_value = true)]
     genre: String,
     /// A locale in which a show airs: `en-US`; repeatable
     #[arg(long = "locale", value_name = "LOCALE")]
     locales: Vec<String>,
     /// The event's start time
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", hide_default_value = true)]
     start: String,
     /// The event's end time
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", hide_default_value = true)]
     end: String,
 }
 

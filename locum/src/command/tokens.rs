@@ -68,7 +68,8 @@ pub(crate) struct MintTokenArgs {
     /// The scopes of an OAuth 2.0 token, separated by spaces or commas [default: all]
     #[arg(long, conflicts_with = "oauth1")]
     scopes: Option<String>,
-    /// The lifetime of an OAuth 2.0 token: 2h, 30d, or never
+    /// The lifetime of an OAuth 2.0 token: 2h, 30d, or never [default: `auth.oauth2_access_ttl` of the
+    /// configuration]
     #[arg(long, conflicts_with = "oauth1")]
     ttl: Option<String>,
 }

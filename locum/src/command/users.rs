@@ -1,6 +1,7 @@
 //! `locum user`.
 
 use base::{Error, Fault, Refusal, Secret, UserId};
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use network::account_deletion::{self, ErasureTime};
 use network::audit::{AuditAction, AuditActor};
@@ -86,16 +87,16 @@ pub(crate) enum UserCommand {
     Verify {
         /// @username or id
         user: String,
-        /// blue, business, government or none
-        #[arg(default_value = "blue")]
+        /// The type
+        #[arg(default_value = "blue", value_parser = PossibleValuesParser::new(users::VERIFIED_TYPES))]
         kind: String,
     },
     /// Set the premium subscription
     Premium {
         /// @username or id
         user: String,
-        /// Basic, Premium, `PremiumPlus` or None
-        #[arg(default_value = "Premium")]
+        /// The subscription
+        #[arg(default_value = "Premium", value_parser = PossibleValuesParser::new(users::SUBSCRIPTION_TYPES))]
         kind: String,
     },
     /// Affiliate an account with an organization and show its badge
@@ -114,7 +115,7 @@ pub(crate) enum UserCommand {
     Withhold {
         /// @username or id
         user: String,
-        /// ISO 3166-1 alpha-2 codes
+        /// Two-letter codes (ISO 3166-1 alpha-2), such as DE FR
         countries: Vec<String>,
     },
     /// Subscribe a user to an author
@@ -149,30 +150,30 @@ pub(crate) struct NewUserArgs {
     /// The username: 1–15 characters of A–Z a–z 0–9 _
     username: String,
     /// The display name
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", hide_default_value = true)]
     name: String,
     #[command(flatten)]
     password: PasswordArgs,
     /// The bio
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", hide_default_value = true)]
     description: String,
     /// The location
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", hide_default_value = true)]
     location: String,
     /// The website URL
-    #[arg(long = "website", value_name = "URL", default_value = "")]
+    #[arg(long = "website", value_name = "URL", default_value = "", hide_default_value = true)]
     website: String,
     /// The email address
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", hide_default_value = true)]
     email: String,
     /// Protect the account: show its posts to approved followers only
     #[arg(long)]
     protected: bool,
-    /// blue, business, government or none
-    #[arg(long, default_value = "none")]
+    /// The verification type
+    #[arg(long, default_value = "none", value_parser = PossibleValuesParser::new(users::VERIFIED_TYPES))]
     verified_type: String,
-    /// None, Basic, Premium or `PremiumPlus`
-    #[arg(long, default_value = "None")]
+    /// The premium subscription
+    #[arg(long, default_value = "None", value_parser = PossibleValuesParser::new(users::SUBSCRIPTION_TYPES))]
     subscription_type: String,
 }
 

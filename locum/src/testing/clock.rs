@@ -27,6 +27,7 @@ pub(crate) enum ClockCommand {
     /// Move the clock forward by a span of time, through everything that is due before its end
     Advance {
         /// Such as 8d, 90s, 2h, 1d12h or 500ms; 0s runs what is due and waits for it
+        #[arg(value_name = "DURATION")]
         by: String,
     },
     /// Make the clock run faster or slower than the machine's

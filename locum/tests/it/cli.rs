@@ -53,7 +53,8 @@ fn refused_arguments_exit_as_documented() {
         (2, "user list --limit 0"),
         (2, "token mint --app demo --user ada --ttl soon"),
         (2, "token mint --app demo --user ada --scopes everything"),
-        (2, "mod act suspend ada --for soon"),
+        (2, "mod suspend ada --for soon"),
+        (2, "mod ban ada"),
         (2, "space create ada --start yesterday"),
         (2, "clock advance soon"),
         (2, "trigger nonsense"),
@@ -73,6 +74,32 @@ fn refused_arguments_exit_as_documented() {
     }
     server.run_cli(&["user", "withhold", "ada", "DE"]).assert_success();
     server.run_cli(&["user", "withhold", "ada"]).assert_success();
+}
+
+#[test]
+fn wrong_argument_is_named_with_what_is_expected() {
+    for (line, expected) in [
+        ("mod lift abc", "'<ACTION>': expected a whole number\n"),
+        ("user list --limit x", "'--limit <LIMIT>': expected a whole number\n"),
+        ("mod lift 99999999999999999999", "expected a smaller whole number"),
+        ("place add Porto --bbox west,1,2,3", "'--bbox <WEST,SOUTH,EAST,NORTH>': expected a number\n"),
+        ("mod suspend ada --for soon", "'--for <DURATION>': expected a duration such as 30m, 12h or 7d"),
+        ("user verify ada purple", "[possible values: none, blue, business, government]"),
+        ("site set motto x", "[possible values: name, registrations, indexing, about"),
+        ("site set name", "<VALUE|--file <FILE>>"),
+        ("mod limit", "<USER|--post <POST>>"),
+    ] {
+        let ran = locum(&line.split(' ').collect::<Vec<_>>());
+        assert!(ran.assert_exit_code(2).stderr.contains(expected), "{line}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn message_about_an_argument_has_no_words_of_the_api() {
+    let refused = shared_server().run_cli(&["user", "create", "bad!name"]);
+    assert!(refused.stderr.contains("The `username` value [bad!name]"), "{}", refused.stderr);
+    let missing = shared_server().run_cli(&["post", "withhold", "17", "DE"]);
+    assert!(missing.stderr.contains("no post with the ID 17"), "{}", missing.stderr);
 }
 
 #[test]

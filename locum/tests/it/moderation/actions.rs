@@ -46,7 +46,7 @@ fn removed_post_is_gone_everywhere_and_comes_back_when_the_action_is_lifted() {
     }
     assert_eq!(found(&reader, &word), 0);
     shown_in("removed", 0);
-    refused(&["remove", &post], "matches");
+    refused(&["remove", &post], "no post with the ID");
 
     let lifted = moderate(&["lift", action["id"].as_str().unwrap()]);
     assert!(lifted["lifted_at"].is_string());
@@ -166,6 +166,9 @@ fn labelled_post_is_sensitive_in_lookups() {
     assert_eq!(author.fetch_post(&post, "possibly_sensitive")["possibly_sensitive"], true);
     refused(&["label", &post], "already in force");
     moderate(&["lift", action["id"].as_str().unwrap()]);
+    for again in [["lift", action["id"].as_str().unwrap()], ["label", "1"]] {
+        shared_server().run_cli(&[&["mod"][..], &again].concat()).assert_exit_code(1);
+    }
     assert_eq!(author.fetch_post(&post, "possibly_sensitive")["possibly_sensitive"], false);
 }
 
@@ -258,14 +261,15 @@ fn suspension_ends_by_itself_and_overlaps_with_others() {
 fn wrong_orders_say_what_would_be_accepted() {
     let author = person("author");
     let post = author.publish_text("fine");
-    refused(&["suspend", &author.username], "[7d]");
+    refused(&["suspend", &author.username], "--for <DURATION>");
     refused(&["suspend", &author.username, "--for", "soon"], "30m, 12h or 7d");
     refused(&["suspend", &author.username, "--for", "400d"], "within a year");
-    refused(&["ban", &author.username], "reason");
+    refused(&["ban", &author.username], "--reason <REASON>");
+    refused(&["ban", &author.username, "--reason", " "], "reason");
     refused(&["warn", &author.username, "--reason", &"x".repeat(1_001)], "at most 1000");
-    refused(&["remove", "1"], "");
-    refused(&["lift", "1"], "no action matches");
-    refused(&["show", "1"], "no report matches");
+    refused(&["remove", "1"], "no post with the ID 1");
+    refused(&["lift", "1"], "no action with the ID 1");
+    refused(&["show", "1"], "no report with the ID 1");
     assert!(actions_about(&author).is_empty());
     assert_eq!(author.fetch_post(&post, "text")["text"], "fine");
 }

@@ -23,7 +23,7 @@ fn applications_wait_for_a_moderator_when_registrations_need_approval() {
     let wrong = cli(&["site", "set", "registrations", "some"]);
     assert!(wrong.stderr.contains("[open,approval,invite,closed]"), "{}", wrong.stderr);
     let wrong = cli(&["site", "set", "colour", "red"]);
-    assert!(wrong.stderr.contains("name,registrations,indexing,about"), "{}", wrong.stderr);
+    assert!(wrong.stderr.contains("possible values: name, registrations, indexing, about"), "{}", wrong.stderr);
     let shown = cli(&["site", "set", "registrations", "approval"]).json();
     assert_eq!(shown["registrations"], "approval");
 
