@@ -170,6 +170,13 @@ pub fn has_pending_jobs(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     Ok(!queued.is_empty() || stale.iter().any(|job| is_abandoned(job, now)))
 }
 
+/// When the job that has waited longest may be claimed.
+pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Time>, Fault> {
+    let now = tx.now();
+    let queued = ledger::list_open_jobs(tx, AnalyticsJobState::Queued, now, 1)?;
+    Ok(queued.first().map(|job| job.created_at.plus_ms(MIN_QUEUED_MS)))
+}
+
 fn is_abandoned(job: &AnalyticsJob, now: Time) -> bool {
     job.updated_at.plus_ms(CLAIM_TIMEOUT_MS) <= now
 }

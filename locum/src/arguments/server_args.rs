@@ -117,6 +117,12 @@ fn parse_initial_clock(text: &str) -> Result<InitialClock, String> {
 }
 
 impl DevArgs {
+    /// The first option that a world of this kind and seed does not have.
+    pub(crate) fn find_other_world(&self, world: &str, seed: u64) -> Option<String> {
+        let other_world = self.world.as_deref().filter(|asked| *asked != world).map(|asked| format!("--world {asked}"));
+        other_world.or_else(|| self.seed.filter(|asked| *asked != seed).map(|asked| format!("--seed {asked}")))
+    }
+
     pub(crate) fn config_flags(&self) -> Vec<ConfigFlag> {
         let mut flags = self.listen.config_flags();
         if let Some(world) = &self.world {

@@ -30,12 +30,14 @@ fn is_configuration(name: &str) -> bool {
     // Every key has an area. A name without one is reported only if it resembles a key.
     name != CONFIG_PATH_VARIABLE
         && CLIENT_NAMES.split(' ').all(|name| name != first)
-        && (rest.contains("__") || is_key_without_area(rest))
+        && (rest.contains("__") || resembles_key(rest))
 }
 
-fn is_key_without_area(rest: &str) -> bool {
+/// A key without its area, or with other underscores than it has.
+fn resembles_key(rest: &str) -> bool {
     let name = rest.to_ascii_lowercase();
-    KEYS.iter().any(|key| key.short_name == name)
+    let letters = |text: &str| text.replace(['_', '.'], "");
+    KEYS.iter().any(|key| key.short_name == name || letters(key.name) == letters(&name))
 }
 
 fn key_name(variable: &str) -> String {

@@ -315,5 +315,10 @@ mod tests {
         };
         let told = load(&sources, RunMode::Dev).unwrap_err();
         assert!(told.message().ends_with("did you mean LOCUM_CORE__DATA_DIR?"), "{told:?}");
+
+        let variables = vec![("LOCUM_LIMITS_RATE_LIMITS".to_owned(), "off".to_owned())];
+        let sources = ConfigSources { variables, ..ConfigSources::default() };
+        let told = load(&sources, RunMode::Dev).unwrap_err();
+        assert!(told.message().ends_with("did you mean LOCUM_LIMITS__RATE_LIMITS?"), "{told:?}");
     }
 }

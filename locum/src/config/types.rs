@@ -81,7 +81,7 @@ name_types! {
     AddressBlocks = "list of CIDR blocks (`10.1.0.0/16`), or `all`",
     ByteSize = "bytes (`64KiB`, `1MiB`)",
     FfmpegSetting = "`auto`, `off` or a path",
-    RateLimits = "`table`, `off` or `scale=N`",
+    RateLimits = "`table`, `relaxed`, `off` or `scale=N`",
     ExchangeRates = "list of `EUR=1080000`",
     HostName = "host name"; "list of host names",
     HttpsUrl = "`https://host[:port]/path`",

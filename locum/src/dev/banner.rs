@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use super::env_file::EnvFile;
 
+/// Where commands look without `--data-dir`.
+const DEFAULT_DATA_DIR: &str = "./.locum";
 /// Older posts are found only by full-archive search.
 const RECENT_SEARCH_REACH: Duration = Duration::from_hours(7 * 24);
 
@@ -103,13 +105,14 @@ fn render_credentials(data_dir: &str, env: &EnvFile) -> String {
         let start: String = value.chars().take(8).collect();
         format!("{start}…")
     };
+    let place = if data_dir == DEFAULT_DATA_DIR { String::new() } else { format!(" --data-dir {data_dir}") };
     format!(
         "  You are   @{}, password {:?}\n  \
-         Clients   locum run -- python bot.py   or   eval \"$(locum env)\"\n\n  \
+         Clients   locum{place} run -- python bot.py   or   eval \"$(locum{place} env)\"\n\n  \
          app \"demo\"   API key {}   secret {}   bearer {}\n  \
          user token   OAuth 1.0a {} / {}   OAuth 2.0 {}\n  \
          (all in {data_dir}/dev.env, mode 0600)\n\n  \
-         try:  eval \"$(locum env)\"\n        \
+         try:  eval \"$(locum{place} env)\"\n        \
          curl -s $LOCUM_BASE_URL/2/users/me -H \"Authorization: Bearer $LOCUM_USER_TOKEN\"\n",
         env.get("USERNAME").unwrap_or_default(),
         env.get("PASSWORD").unwrap_or_default(),

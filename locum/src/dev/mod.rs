@@ -52,6 +52,7 @@ pub(crate) fn run(common: &GlobalArgs, args: &DevArgs) -> Result<(), CommandErro
     if args.fresh {
         fresh_start::remove_world(&settings)?;
     }
+    refuse_other_world(args, &settings)?;
     if is_world_file(&settings.core.world.0) && !InstanceManifest::file_path(&settings.core.data_dir).exists() {
         WorldFile::read(Path::new(&settings.core.world.0))?;
     }
@@ -91,6 +92,22 @@ pub(crate) fn run(common: &GlobalArgs, args: &DevArgs) -> Result<(), CommandErro
         std::fs::remove_dir_all(&settings.core.data_dir).map_err(Fault::context("removing the data directory"))?;
     }
     outcome
+}
+
+/// A data directory keeps the world that it was created with, so that options of another one would have no effect.
+fn refuse_other_world(args: &DevArgs, settings: &ServerSettings) -> Result<(), CommandError> {
+    let data_dir = &settings.core.data_dir;
+    let Some(record) = InstanceManifest::read(data_dir)? else {
+        return Ok(());
+    };
+    let Some(option) = args.find_other_world(&record.world, record.seed) else {
+        return Ok(());
+    };
+    let (data_dir, world, seed) = (data_dir.display(), &record.world, record.seed);
+    Err(CommandError::Usage(format!(
+        "{option} applies to a new data directory only, and {data_dir} has the world {world:?} with seed {seed}; choose \
+         another directory with --data-dir, or start over with --fresh"
+    )))
 }
 
 type PictureFile = (String, &'static [u8]);

@@ -37,7 +37,7 @@ pub(super) static JOBS: &[BackgroundJob] = &[
         name: "stats_jobs",
         interval: Duration::from_millis(500),
         run_part: |instance| Box::pin(run_next_stats_job(instance)),
-        next_due: |_, _| Ok(None),
+        next_due: |tx, _| Ok(ads_delivery::analytics::jobs::next_due(tx)?),
     },
     BackgroundJob {
         name: "recommendations",

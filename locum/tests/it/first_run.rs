@@ -110,6 +110,16 @@ fn seed_determines_the_world() {
 }
 
 #[test]
+fn options_of_another_world_are_refused_for_a_directory_that_has_one() {
+    let server = shared_server();
+    for (option, value) in [("--world", "empty"), ("--world", "missing.toml"), ("--seed", "4711")] {
+        let ran = server.run_cli(&["dev", "--port", "0", option, value]);
+        assert_eq!(ran.code, 2, "{ran:?}");
+        assert!(ran.stderr.contains(&format!("{option} {value} applies to a new data directory only")), "{ran:?}");
+    }
+}
+
+#[test]
 fn own_posts_of_a_new_world_are_found_by_recent_search() {
     let server = shared_server();
     let path = "/2/posts/search/recent?query=from:ada%20OR%20from:bob%20OR%20from:zoe&max_results=100";

@@ -75,6 +75,26 @@ fn clock_that_is_advanced_meets_what_is_due_at_its_time() {
 }
 
 #[test]
+fn statistics_job_is_due_after_a_second_of_the_clock() {
+    let server = TestServer::start(&["--world", "ads"]);
+    clock(&server, &["freeze"]);
+    let (account, token) = (server.env_value("ADS_ACCOUNT_ID"), server.env_value("USER_TOKEN"));
+    let funding = server.env_value("ADS_FUNDING_INSTRUMENT_ID");
+    let period = "start_time=2026-06-01T00:00:00Z&end_time=2026-06-02T00:00:00Z&granularity=TOTAL";
+    let path = format!("/12/stats/jobs/accounts/{account}");
+    let entity =
+        format!("entity=FUNDING_INSTRUMENT&entity_ids={funding}&placement=ALL_ON_TWITTER&metric_groups=BILLING");
+    server.send(TestRequest::post(format!("{path}?{entity}&{period}")).bearer(token)).assert_status(200);
+    let due = clock(&server, &["show"])["due"].clone();
+    assert!(due.as_array().unwrap().iter().any(|one| one["what"] == "stats_jobs"), "{due}");
+    let status = || server.send(TestRequest::get(&path).bearer(token)).assert_status(200)["data"][0]["status"].clone();
+    clock(&server, &["advance", "0s"]);
+    assert_eq!(status(), "QUEUED");
+    clock(&server, &["advance", "1s"]);
+    assert_eq!(status(), "SUCCESS");
+}
+
+#[test]
 fn minted_token_expires_when_the_clock_passes_its_end() {
     let server = TestServer::start(&[]);
     let user = server.new_user("holder");
