@@ -32,6 +32,8 @@ pub(super) struct ManagerAccount {
     pub(super) request: ManagerRequest,
     pub(super) record: AdsRecord,
     pub(super) role: AdsRole,
+    /// Whether the person may publish as the account's user.
+    pub(super) may_compose: bool,
     pub(super) accounts: Vec<AdsAccountSummary>,
     pub(super) zone: AccountTimeZone,
 }
@@ -75,14 +77,22 @@ impl ManagerAccount {
     pub(super) fn open(tx: &mut Tx<'_>, request: &ManagerRequest, account: &str) -> Result<Option<Self>, Error> {
         let all = list_user_accounts(tx, request.user)?;
         let accounts = all.iter().map(|(_, _, shown)| shown.clone()).collect();
-        let found = all.into_iter().find(|(_, _, shown)| shown.id == account);
-        Ok(found.map(|(account, role, _)| Self {
+        let Some((account, role, _)) = all.into_iter().find(|(_, _, shown)| shown.id == account) else {
+            return Ok(None);
+        };
+        let access = store::ads::find_access(tx, request.user, account.id)?;
+        let mut ctx = Self {
             request: request.clone(),
             zone: AccountTimeZone::from_name(account.text("timezone")),
             record: account,
             role,
+            may_compose: role.may_compose_posts() && access.is_some_and(|access| access.can_compose),
             accounts,
-        }))
+        };
+        if !ctx.may_compose {
+            ctx.may_compose = ctx.own_user(tx)? == Some(request.user);
+        }
+        Ok(Some(ctx))
     }
 
     /// In the account's time zone; a dash for no time.
@@ -102,8 +112,10 @@ impl ManagerAccount {
     /// Whether the role may call the operation, and it exists.
     pub(super) fn may_call(&self, method: &str, path: &str) -> bool {
         let sandbox = self.record.flag("sandbox");
-        find_operation(method, path)
-            .is_some_and(|known| known.required_role.allows_role(self.role) && (sandbox || !known.sandbox_only))
+        find_operation(method, path).is_some_and(|known| {
+            let may = known.required_role.allows_role(self.role) && (sandbox || !known.sandbox_only);
+            may && (self.may_compose || known.required_role != RequiredRole::PostWriter)
+        })
     }
 
     pub(super) fn may(&self, verb: ResourceVerb, resource: &Resource) -> bool {

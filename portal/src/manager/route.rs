@@ -41,6 +41,7 @@ impl ManagerRoute {
         if !place.action.is_empty() {
             return Ok(None);
         }
+        ctx.check_tab(&place.section)?;
         let mut is_simulated = false;
         if matches!(place.section.as_str(), "" | "campaigns" | "line-items") {
             is_simulated = stats::are_simulated(tx, &ctx, stats::selected_range(&ctx).span())?;
@@ -151,7 +152,26 @@ impl ManagerRoute {
     }
 }
 
+/// Part of the path, label, and the operation that reads what the tab shows.
+const TABS: [(&str, &str, &str); 9] = [
+    ("campaigns", "Campaigns", "campaigns"),
+    ("reports", "Reports", stats::STATS_PATH),
+    ("posts", "Posts", "scheduled_<posts>"),
+    ("cards", "Cards", "cards"),
+    ("media", "Media", "media_library"),
+    ("audiences", "Audiences", "custom_audiences"),
+    ("conversions", "Conversions", "web_event_tags"),
+    ("recommendations", "Recommendations", "recommendations"),
+    ("account", "Account", "features"),
+];
+
 impl ManagerAccount {
+    /// Refused for a page whose tab the role does not have. That of campaigns says so itself.
+    fn check_tab(&self, part: &str) -> Result<(), Error> {
+        let tab = TABS.iter().find(|(name, ..)| *name == part && part != "campaigns");
+        if tab.is_none_or(|(_, _, path)| self.may_call("GET", path)) { Ok(()) } else { Err(action_not_allowed()) }
+    }
+
     fn check_permission(&self, plan: &FormDefinition) -> Result<(), Error> {
         let may = match plan.required_access {
             Some(who) => who.allows_role(self.role),
@@ -169,21 +189,10 @@ impl ManagerAccount {
             "do-not-reach" => "audiences",
             part => Section::find(part).map_or(part, |section| section.tab),
         };
-        let tabs = [
-            ("campaigns", "Campaigns", "campaigns"),
-            ("reports", "Reports", stats::STATS_PATH),
-            ("posts", "Posts", "scheduled_<posts>"),
-            ("cards", "Cards", "cards"),
-            ("media", "Media", "media_library"),
-            ("audiences", "Audiences", "custom_audiences"),
-            ("conversions", "Conversions", "web_event_tags"),
-            ("recommendations", "Recommendations", "recommendations"),
-            ("account", "Account", "features"),
-        ];
-        let tabs = tabs.into_iter().filter(|(_, _, path)| self.may_call("GET", path));
+        let tabs = TABS.iter().filter(|(_, _, path)| self.may_call("GET", path));
         let tabs = tabs.map(|(part, name, _)| {
-            let rest = if part == "campaigns" { String::new() } else { format!("/{part}") };
-            NavLink { current: part == here, ..NavLink::new(name, self.page_path(&rest)) }
+            let rest = if *part == "campaigns" { String::new() } else { format!("/{part}") };
+            NavLink { current: *part == here, ..NavLink::new(*name, self.page_path(&rest)) }
         });
         AdsManagerPage { account: mine, accounts: self.accounts.clone(), tabs: tabs.collect(), ..page }
     }

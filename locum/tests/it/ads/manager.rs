@@ -395,3 +395,29 @@ fn page_shows_the_figures_of_the_api() {
         assert_eq!(manager.browser.get(path).text().matches("<rect").count(), 3 * 7);
     }
 }
+
+#[test]
+fn pages_that_a_role_has_no_tab_for_are_forbidden_and_others_offer_what_it_may_do() {
+    let manager = Manager::new();
+    let colleague = shared_server().new_user("colleague");
+    let mut other = browser(&colleague.username);
+    let home = manager.home.clone();
+    let roles = ["AD_MANAGER", "CREATIVE_MANAGER", "CAMPAIGN_ANALYST", "ANALYST", "PARTNER_AUDIENCE_MANAGER"];
+    let mut without_posts = 0;
+    for role in roles {
+        let grant = ["ads", "account", "role", &manager.ads.account, &colleague.username, role];
+        shared_server().run_cli(&grant).assert_success();
+        let tabs = other.get(home.clone()).text();
+        for part in ["posts", "cards", "media", "audiences", "conversions", "recommendations"] {
+            let has_tab = tabs.contains(&format!("href=\"{home}/{part}\""));
+            let shown = other.get(format!("{home}/{part}")).status;
+            assert_eq!(shown, if has_tab { 200 } else { 403 }, "{role} {part}");
+            without_posts += usize::from(!has_tab && part == "posts");
+        }
+        let offers = other.get(format!("{home}/posts")).text().contains("/posts/new");
+        let form = other.get(format!("{home}/posts/new")).status;
+        assert_eq!(form, if offers { 200 } else { 403 }, "{role}");
+        assert!(!offers || !["CAMPAIGN_ANALYST", "ANALYST"].contains(&role), "{role}");
+    }
+    assert_eq!(without_posts, 2);
+}
