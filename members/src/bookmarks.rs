@@ -37,7 +37,6 @@ struct LoadedBookmarks {
     next: Option<i64>,
 }
 
-/// `GET /bookmarks`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = MemberVisit::from_call(&call).await?;
@@ -45,7 +44,6 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /bookmarks/{id}`.
 pub(crate) fn show_folder(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = MemberVisit::from_call(&call).await?;
@@ -54,7 +52,6 @@ pub(crate) fn show_folder(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /bookmarks`.
 pub(crate) fn create_folder(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let (visit, form) = MemberVisit::accept_form(&call).await?;

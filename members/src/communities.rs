@@ -29,7 +29,6 @@ pub(crate) fn community_path(id: i64) -> String {
     format!("{COMMUNITIES_PATH}/{id}")
 }
 
-/// `GET /communities`.
 pub(crate) fn list(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = MemberVisit::from_call(&call).await?;
@@ -143,7 +142,6 @@ fn load_community(tx: &mut Tx<'_>, viewer: CardViewer, id: i64) -> Result<Loaded
     Ok(LoadedCommunity { card, membership, is_readable })
 }
 
-/// `GET /communities/{id}`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;

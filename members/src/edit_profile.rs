@@ -48,7 +48,6 @@ enum ProfilePicture {
     Banner,
 }
 
-/// `GET /settings/profile`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = MemberVisit::from_call(&call).await?;
@@ -95,7 +94,6 @@ fn render_settings(
     Ok(visit.render_page(call, &page)?.status(status))
 }
 
-/// `POST /settings/profile`.
 pub(crate) fn update(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let (visit, form) = MemberVisit::accept_form(&call).await?;
@@ -117,7 +115,6 @@ fn redirect_to_settings() -> HttpReply {
     redirect_to(&format!("{EDIT_PROFILE_PATH}?done=profile"))
 }
 
-/// `POST /settings/profile/pictures`.
 pub(crate) fn update_picture(call: RequestContext) -> HandlerFuture {
     run_upload_form(call, change_picture)
 }

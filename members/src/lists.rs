@@ -27,7 +27,6 @@ use crate::people::load_edge_cards;
 use crate::post_cards::{CardViewer, load_post_cards, record_views};
 use crate::profile::find_profile;
 
-/// `GET /lists`.
 pub(crate) fn list(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = MemberVisit::from_call(&call).await?;
@@ -124,7 +123,6 @@ fn find_own_list(tx: &mut Tx<'_>, viewer: CardViewer, id: i64) -> Result<(List, 
     Ok((list, card))
 }
 
-/// `GET /lists/{id}`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
@@ -160,7 +158,6 @@ fn load_list_relationship(tx: &mut Tx<'_>, user: UserId, list: &List) -> Result<
     })
 }
 
-/// `GET /lists/new`.
 pub(crate) fn show_new(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = MemberVisit::from_call(&call).await?;
@@ -196,7 +193,6 @@ fn refuse_list_form(sent: NewList, refusal: &Refusal) -> ListForm {
     }
 }
 
-/// `POST /lists/new`.
 pub(crate) fn create(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let (visit, form) = MemberVisit::accept_form(&call).await?;
@@ -212,7 +208,6 @@ pub(crate) fn create(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /lists/{id}/edit`.
 pub(crate) fn show_edit(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = MemberVisit::from_call(&call).await?;
@@ -233,7 +228,6 @@ fn render_edit(call: &RequestContext, visit: &BrowserVisit, id: i64, form: ListF
     Ok(visit.render_page(call, &EditListPage { frame: visit.page_frame(call), path: list_path(id), form })?)
 }
 
-/// `POST /lists/{id}/edit`.
 pub(crate) fn update(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let (visit, form) = MemberVisit::accept_form(&call).await?;
@@ -255,7 +249,6 @@ pub(crate) fn update(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /lists/{id}/delete`.
 pub(crate) fn show_delete(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = MemberVisit::from_call(&call).await?;
@@ -266,7 +259,6 @@ pub(crate) fn show_delete(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /lists/{id}/delete`.
 pub(crate) fn delete(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let (visit, form) = MemberVisit::accept_form(&call).await?;
@@ -281,7 +273,6 @@ pub(crate) fn delete(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /lists/{id}/members`.
 pub(crate) fn show_members(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
@@ -321,7 +312,6 @@ fn with_remove_button(person: PersonCard, list: i64) -> PersonCard {
     PersonCard { actions: vec![(format!("unlist {list}").into(), "Remove")], ..person }
 }
 
-/// `POST /lists/{id}/members`.
 pub(crate) fn add_member(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let (visit, form) = MemberVisit::accept_form(&call).await?;

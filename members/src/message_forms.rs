@@ -83,7 +83,6 @@ impl MessageDraft {
     }
 }
 
-/// `POST /messages/{conversation}`.
 pub(crate) fn send(call: RequestContext) -> HandlerFuture {
     run_upload_form(call, send_to_conversation)
 }
@@ -129,7 +128,6 @@ fn accepts_messages(tx: &mut Tx<'_>, user: UserId, name: &str) -> Result<bool, E
     }
 }
 
-/// `GET /messages/new`.
 pub(crate) fn show_new(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = MemberVisit::from_call(&call).await?;
@@ -155,7 +153,6 @@ async fn render_new(
     Ok(visit.render_page(call, &page)?.status(status))
 }
 
-/// `POST /messages/new`.
 pub(crate) fn send_new(call: RequestContext) -> HandlerFuture {
     run_upload_form(call, send_first_message)
 }

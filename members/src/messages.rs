@@ -29,7 +29,6 @@ use crate::post_cards::{CardViewer, linked_parts, own_picture};
 /// Names in the title of a group.
 const MAX_TITLE_NAMES: usize = 3;
 
-/// `GET /messages`.
 pub(crate) fn list(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = MemberVisit::from_call(&call).await?;
@@ -182,7 +181,6 @@ struct LoadedConversation {
     newest_unread: Option<(DmConversation, i64)>,
 }
 
-/// `GET /messages/{conversation}`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = MemberVisit::from_call(&call).await?;

@@ -12,7 +12,6 @@ use web::request_context::RequestContext;
 
 const DAY_MS: i64 = 24 * 3600 * 1000;
 
-/// `GET /settings/muted_words`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = MemberVisit::from_call(&call).await?;

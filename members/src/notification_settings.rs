@@ -20,7 +20,6 @@ const KINDS: [(InteractionKind, &str, &str); 7] = [
     (InteractionKind::FollowRequest, "follow_request", "Requests to follow"),
 ];
 
-/// `GET /settings/notifications`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = MemberVisit::from_call(&call).await?;
@@ -38,7 +37,6 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /settings/notifications`.
 pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let (visit, form) = MemberVisit::accept_form(&call).await?;

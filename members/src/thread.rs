@@ -155,7 +155,6 @@ fn post_preview(site: &str, path: &str, post: &PostCard) -> LinkPreview {
     }
 }
 
-/// `GET /i/web/status/{id}`.
 pub(crate) fn redirect_to_permalink(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
@@ -167,7 +166,6 @@ pub(crate) fn redirect_to_permalink(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /{username}/status/{id}/quotes`.
 pub(crate) fn show_quotes(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
@@ -195,7 +193,6 @@ pub(crate) fn show_quotes(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /{username}/status/{id}/history`.
 pub(crate) fn show_history(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;

@@ -21,7 +21,6 @@ struct RefusedAppeal {
     problem: String,
 }
 
-/// `GET /settings/moderation`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = MemberVisit::from_call(&call).await?;
@@ -100,7 +99,6 @@ fn describe_appeal(appeal: &Appeal) -> String {
     if appeal.answer.is_empty() { outcome.to_owned() } else { format!("{outcome} {}", appeal.answer) }
 }
 
-/// `POST /settings/moderation`.
 pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let (visit, sent) = MemberVisit::accept_form(&call).await?;
@@ -118,7 +116,6 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /appeal?token=…`.
 pub(crate) fn show_link(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
@@ -145,7 +142,6 @@ async fn render_link(
     Ok(form.render(call, visit, refused.map(|(text, problem)| RefusedAppeal { action, text, problem }))?)
 }
 
-/// `POST /appeal`.
 pub(crate) fn submit_link(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let (visit, sent) = BrowserVisit::accept_form(&call).await?;

@@ -13,7 +13,6 @@ use web::request_context::RequestContext;
 pub(crate) const PATH: &str = "/nodeinfo/2.1";
 const SCHEMA: &str = "http://nodeinfo.diaspora.software/ns/schema/2.1";
 
-/// `GET /.well-known/nodeinfo`.
 pub(crate) fn show_link(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let url = format!("{}{PATH}", call.site().url);
@@ -21,7 +20,6 @@ pub(crate) fn show_link(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /nodeinfo/2.1`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let config = &call.state.page_context.config;

@@ -50,7 +50,6 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /setup`.
 pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let (visit, sent) = BrowserVisit::accept_form(&call).await?;

@@ -14,17 +14,14 @@ pub(crate) fn about(call: RequestContext) -> HandlerFuture {
     run_page(async move { render(&call, "About", &["about", "contact"]).await })
 }
 
-/// `GET /rules`.
 pub(crate) fn rules(call: RequestContext) -> HandlerFuture {
     run_page(async move { render(&call, "Rules", &["rules"]).await })
 }
 
-/// `GET /terms`.
 pub(crate) fn terms(call: RequestContext) -> HandlerFuture {
     run_page(async move { render(&call, "Terms", &["terms"]).await })
 }
 
-/// `GET /privacy`.
 pub(crate) fn privacy(call: RequestContext) -> HandlerFuture {
     run_page(async move { render(&call, "Privacy", &["privacy"]).await })
 }

@@ -10,7 +10,6 @@ use web::request_context::{HttpReply, RequestContext};
 
 use std::sync::Arc;
 
-/// `POST /ads-serve/1/request`.
 pub(crate) fn request_ads(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let request = AdRequest::parse(&parse_json_body(&call)?)?;
@@ -27,7 +26,6 @@ pub(crate) fn request_ads(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /ads-serve/1/events`.
 pub(crate) fn report_events(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let key = call.state.page_context.config.page_key;

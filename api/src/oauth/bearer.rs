@@ -13,7 +13,6 @@ use web::request_context::RequestContext;
 pub(crate) static ISSUE_WINDOW: SharedWindow =
     SharedWindow { name: "bearer tokens of an app", window: per_quarter_hour(50) };
 
-/// `POST /oauth2/token`.
 pub(crate) fn issue(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let grant = call.body().optional_text("grant_type").or(call.query_text("grant_type"));

@@ -6,7 +6,6 @@ use serde_json::json;
 use web::endpoint::HandlerFuture;
 use web::request_context::{HttpReply, RequestContext};
 
-/// `GET /.well-known/oauth-authorization-server`.
 pub(crate) fn document(call: RequestContext) -> HandlerFuture {
     Box::pin(async move { describe_server(&call) })
 }

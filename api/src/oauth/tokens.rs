@@ -10,7 +10,6 @@ use web::basic_auth::{BasicCredentials, parse_basic_credentials};
 use web::endpoint::HandlerFuture;
 use web::request_context::{HttpReply, RequestContext};
 
-/// `POST /2/oauth2/token`.
 pub(crate) fn issue(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (credentials, config) = (client_credentials(&call)?, call.oauth_settings());
@@ -42,7 +41,6 @@ pub(crate) fn issue(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /2/oauth2/revoke`.
 pub(crate) fn revoke(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (credentials, token) = (client_credentials(&call)?, form_parameter(&call, "token"));

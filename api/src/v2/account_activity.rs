@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use web::endpoint::HandlerFuture;
 use web::request_context::RequestContext;
 
-/// `POST /2/account_activity/webhooks/{webhook_id}/subscriptions/all`.
 pub(crate) fn subscribe(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (subscriber, user) = (ActivitySubscriber::from_caller(call.require_caller()?), call.require_user()?);
@@ -17,7 +16,6 @@ pub(crate) fn subscribe(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/account_activity/webhooks/{webhook_id}/subscriptions/all`.
 pub(crate) fn check_subscription(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (app, user) = (call.require_caller()?.app_id, call.require_user()?);
@@ -27,7 +25,6 @@ pub(crate) fn check_subscription(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/account_activity/webhooks/{webhook_id}/subscriptions/all/list`.
 pub(crate) fn list_subscriptions(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let app = call.require_caller()?.app_id;
@@ -44,7 +41,6 @@ pub(crate) fn list_subscriptions(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `DELETE /2/account_activity/webhooks/{webhook_id}/subscriptions/{user_id}/all`.
 pub(crate) fn unsubscribe(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let app = call.require_caller()?.app_id;
@@ -55,7 +51,6 @@ pub(crate) fn unsubscribe(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/account_activity/subscriptions/count`.
 pub(crate) fn count_subscriptions(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let caller = call.require_caller()?;

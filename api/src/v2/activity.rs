@@ -19,7 +19,6 @@ use super::streams;
 const TAG: &str = "tag";
 const WEBHOOK_ID: &str = "webhook_id";
 
-/// `POST /2/activity/subscriptions`.
 pub(crate) fn subscribe(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let subscriber = ActivitySubscriber::from_caller(call.require_caller()?);
@@ -91,7 +90,6 @@ pub(crate) fn list_subscriptions(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `PUT /2/activity/subscriptions/{subscription_id}`.
 pub(crate) fn update_subscription(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (app, id) = (call.require_caller()?.app_id, call.path_id::<()>("subscription_id")?);
@@ -111,7 +109,6 @@ pub(crate) fn update_subscription(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `DELETE /2/activity/subscriptions/{subscription_id}`.
 pub(crate) fn delete_subscription(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (app, id) = (call.require_caller()?.app_id, call.path_id::<()>("subscription_id")?);
@@ -197,7 +194,6 @@ fn present_members<const N: usize>(members: [(&str, Option<Value>); N]) -> Map<S
 
 /// Limit of a connection of a self-serve app.
 const MAX_EVENTS_PER_SECOND: u32 = 250;
-/// `GET /2/activity/stream`.
 pub(crate) fn open_stream(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let subscriber = ActivitySubscriber::from_caller(call.require_caller()?);

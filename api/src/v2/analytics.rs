@@ -56,7 +56,6 @@ const MEDIA_FORM: AnalyticsForm<PlaybackCounts> = AnalyticsForm {
 /// Key, total and buckets with their starts.
 type AnalyticsRow<T> = (String, T, Vec<(Time, T)>);
 
-/// `GET /2/posts/analytics`.
 pub(crate) fn get_post_analytics(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (user, window) = (call.require_user()?, parse_window(&call)?);
@@ -68,7 +67,6 @@ pub(crate) fn get_post_analytics(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/media/analytics`.
 pub(crate) fn get_media_analytics(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (user, window) = (call.require_user()?, parse_window(&call)?);

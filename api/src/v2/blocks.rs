@@ -10,7 +10,6 @@ use web::request_context::RequestContext;
 use super::follows::TARGET;
 use super::user_edges::{ListViewers, respond_user_list};
 
-/// `GET /2/users/{id}/blocking`.
 pub(crate) fn list_blocked(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id = call.require_own_user("id")?;
@@ -21,7 +20,6 @@ pub(crate) fn list_blocked(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /2/users/{id}/blocking`.
 pub(crate) fn block(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let source = call.require_own_user("id")?;
@@ -31,7 +29,6 @@ pub(crate) fn block(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `DELETE /2/users/{source_user_id}/blocking/{target_user_id}`.
 pub(crate) fn unblock(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let source = call.require_own_user("source_user_id")?;
@@ -41,7 +38,6 @@ pub(crate) fn unblock(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /2/users/{id}/dm/block`.
 pub(crate) fn block_messages(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let source = call.require_user()?;
@@ -51,7 +47,6 @@ pub(crate) fn block_messages(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /2/users/{id}/dm/unblock`.
 pub(crate) fn unblock_messages(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let source = call.require_user()?;

@@ -15,7 +15,6 @@ use super::{POST_ID, edge_pages};
 
 const FOLDER_ID: &str = "folder_id";
 
-/// `GET /2/users/{id}/bookmarks`.
 pub(crate) fn list(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let user = call.require_own_user("id")?;
@@ -28,7 +27,6 @@ async fn respond_all(call: &RequestContext, user: UserId) -> Result<HttpReply, E
     edge_pages::respond_posts(call, read).await
 }
 
-/// `POST /2/users/{id}/bookmarks`.
 pub(crate) fn create(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (user, post) = (call.require_own_user("id")?, call.body().required_id(POST_ID)?);
@@ -43,7 +41,6 @@ async fn set_bookmark(call: &RequestContext, user: UserId, post: PostId) -> Resu
     call.respond_data(json!({ "bookmarked": true }))
 }
 
-/// `DELETE /2/users/{id}/bookmarks/{post_id}`.
 pub(crate) fn delete(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (user, post) = (call.require_own_user("id")?, call.path_id("post_id")?);
@@ -84,7 +81,6 @@ pub(crate) fn create_for_post(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /2/users/{id}/bookmarks/folders`.
 pub(crate) fn create_folder(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let user = call.require_own_user("id")?;
@@ -95,7 +91,6 @@ pub(crate) fn create_folder(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/users/{id}/bookmarks/folders`.
 pub(crate) fn list_folders(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (user, page) = (call.require_own_user("id")?, call.page_request()?);
@@ -111,7 +106,6 @@ pub(crate) fn list_folders(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/users/{id}/bookmarks/folders/{folder_id}`.
 pub(crate) fn list_folder_posts(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let user = call.require_own_user("id")?;

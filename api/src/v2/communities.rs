@@ -6,7 +6,6 @@ use web::endpoint::HandlerFuture;
 use web::pagination::PageDirection;
 use web::request_context::RequestContext;
 
-/// `GET /2/communities/{id}`.
 pub(crate) fn get(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id = call.path_id::<()>("id")?.get();
@@ -16,7 +15,6 @@ pub(crate) fn get(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/communities/search`.
 pub(crate) fn search(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let query = call.query_text("query").unwrap_or_default().to_owned();

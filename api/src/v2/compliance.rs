@@ -27,7 +27,6 @@ const MAX_IDS_BYTES: usize = 16 * 1024 * 1024;
 const IDS_TIMEOUT: Duration = Duration::from_mins(2);
 const NDJSON: HeaderValue = HeaderValue::from_static("application/x-ndjson; charset=utf-8");
 
-/// `POST /2/compliance/jobs`.
 pub(crate) fn create(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (app, body) = (call.require_caller()?.app_id, call.body());
@@ -41,7 +40,6 @@ pub(crate) fn create(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/compliance/jobs`.
 pub(crate) fn list(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let app = call.require_caller()?.app_id;
@@ -57,7 +55,6 @@ pub(crate) fn list(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/compliance/jobs/{id}`.
 pub(crate) fn get(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let app = call.require_caller()?.app_id;

@@ -40,12 +40,10 @@ pub(crate) fn list(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `DELETE /2/connections/all`.
 pub(crate) fn close_all(call: RequestContext) -> HandlerFuture {
     Box::pin(async move { close_matching(&call, ConnectionSelector::All).await })
 }
 
-/// `DELETE /2/connections/{endpoint_id}`.
 pub(crate) fn close_endpoint(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let name = call.path_text("endpoint_id")?.to_owned();

@@ -11,7 +11,6 @@ use super::user_edges::{ListViewers, respond_user_list};
 
 pub(super) const TARGET: &str = "target_user_id";
 
-/// `POST /2/users/{id}/following`.
 pub(crate) fn follow(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let source = call.require_own_user("id")?;
@@ -25,7 +24,6 @@ pub(crate) fn follow(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `DELETE /2/users/{source_user_id}/following/{target_user_id}`.
 pub(crate) fn unfollow(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let source = call.require_own_user("source_user_id")?;
@@ -35,7 +33,6 @@ pub(crate) fn unfollow(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/users/{id}/followers`.
 pub(crate) fn list_followers(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id = call.path_id("id")?;
@@ -43,7 +40,6 @@ pub(crate) fn list_followers(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/users/{id}/following`.
 pub(crate) fn list_following(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id = call.path_id("id")?;

@@ -8,7 +8,6 @@ use web::request_context::RequestContext;
 
 use super::{POST_ID, edge_pages};
 
-/// `POST /2/users/{id}/likes`.
 pub(crate) fn like(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (user, post) = (call.require_own_user("id")?, call.body().required_id(POST_ID)?);
@@ -17,7 +16,6 @@ pub(crate) fn like(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `DELETE /2/users/{id}/likes/{post_id}`.
 pub(crate) fn unlike(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (user, post) = (call.require_own_user("id")?, call.path_id("post_id")?);
@@ -26,7 +24,6 @@ pub(crate) fn unlike(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/posts/{id}/liking_users`.
 pub(crate) fn list_liking_users(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (viewer, post): (_, PostId) = (call.require_user()?, call.path_id("id")?);
@@ -35,7 +32,6 @@ pub(crate) fn list_liking_users(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/users/{id}/liked_posts`.
 pub(crate) fn list_liked_posts(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (viewer, user): (_, UserId) = (call.require_user()?, call.path_id("id")?);

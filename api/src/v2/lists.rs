@@ -22,7 +22,6 @@ use super::{neighbour_tokens, page_range};
 
 const LIST_ID: &str = "list_id";
 
-/// `GET /2/lists/{id}`.
 pub(crate) fn get(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id = path_list_id(&call, "id")?;
@@ -36,7 +35,6 @@ pub(crate) fn get(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /2/lists`.
 pub(crate) fn create(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (user, body) = (call.require_user()?, call.body());
@@ -50,7 +48,6 @@ pub(crate) fn create(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `PUT /2/lists/{id}`.
 pub(crate) fn update(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (user, id) = (call.require_user()?, path_list_id(&call, "id")?);
@@ -68,7 +65,6 @@ pub(crate) fn update(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `DELETE /2/lists/{id}`.
 pub(crate) fn delete(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (user, id) = (call.require_user()?, path_list_id(&call, "id")?);
@@ -77,7 +73,6 @@ pub(crate) fn delete(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /2/lists/{id}/members`.
 pub(crate) fn add_member(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (owner, id) = (call.require_user()?, path_list_id(&call, "id")?);
@@ -87,7 +82,6 @@ pub(crate) fn add_member(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `DELETE /2/lists/{id}/members/{user_id}`.
 pub(crate) fn remove_member(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (owner, id) = (call.require_user()?, path_list_id(&call, "id")?);
@@ -97,7 +91,6 @@ pub(crate) fn remove_member(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /2/users/{id}/followed_lists`.
 pub(crate) fn follow(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (user, list) = (call.require_own_user("id")?, body_list_id(&call)?);
@@ -106,7 +99,6 @@ pub(crate) fn follow(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `DELETE /2/users/{id}/followed_lists/{list_id}`.
 pub(crate) fn unfollow(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (user, list) = (call.require_own_user("id")?, path_list_id(&call, "list_id")?);
@@ -115,7 +107,6 @@ pub(crate) fn unfollow(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /2/users/{id}/pinned_lists`.
 pub(crate) fn pin(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (user, list) = (call.require_own_user("id")?, body_list_id(&call)?);
@@ -124,7 +115,6 @@ pub(crate) fn pin(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `DELETE /2/users/{id}/pinned_lists/{list_id}`.
 pub(crate) fn unpin(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (user, list) = (call.require_own_user("id")?, path_list_id(&call, "list_id")?);
@@ -133,7 +123,6 @@ pub(crate) fn unpin(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/users/{id}/pinned_lists`.
 pub(crate) fn list_pinned(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let user = call.require_own_user("id")?;
@@ -148,17 +137,14 @@ pub(crate) fn list_pinned(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/lists/{id}/members`.
 pub(crate) fn list_members(call: RequestContext) -> HandlerFuture {
     Box::pin(async move { respond_users(&call, stored::member_page).await })
 }
 
-/// `GET /2/lists/{id}/followers`.
 pub(crate) fn list_followers(call: RequestContext) -> HandlerFuture {
     Box::pin(async move { respond_users(&call, stored::follower_page).await })
 }
 
-/// `GET /2/users/{id}/owned_lists`.
 pub(crate) fn list_owned(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         respond_user_lists(&call, |tx, viewer, owner, range| {
@@ -169,7 +155,6 @@ pub(crate) fn list_owned(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/users/{id}/list_memberships`.
 pub(crate) fn list_memberships(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         respond_user_lists(&call, |tx, viewer, user, range| {
@@ -180,7 +165,6 @@ pub(crate) fn list_memberships(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/users/{id}/followed_lists`.
 pub(crate) fn list_followed(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         respond_user_lists(&call, |tx, _, user, range| {
@@ -191,7 +175,6 @@ pub(crate) fn list_followed(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/lists/{id}/posts`.
 pub(crate) fn list_posts(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id = path_list_id(&call, "id")?;

@@ -22,7 +22,6 @@ use super::page_range;
 /// How far back a user's events are listed.
 const LISTING_REACH_MS: i64 = 30 * 24 * 3600 * 1000;
 
-/// `POST /2/dm_conversations`.
 pub(crate) fn create_conversation(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (sender, body) = (message_sender(&call)?, call.body());
@@ -34,7 +33,6 @@ pub(crate) fn create_conversation(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /2/dm_conversations/with/{participant_id}/messages`.
 pub(crate) fn send_to_user(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let target: UserId = call.path_id("participant_id")?;
@@ -44,7 +42,6 @@ pub(crate) fn send_to_user(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /2/dm_conversations/{dm_conversation_id}/messages`.
 pub(crate) fn send(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let name = call.path_text("dm_conversation_id")?.to_owned();
@@ -54,12 +51,10 @@ pub(crate) fn send(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/dm_events`.
 pub(crate) fn list_events(call: RequestContext) -> HandlerFuture {
     Box::pin(respond_events(call, DmEventQuery::AllConversations))
 }
 
-/// `GET /2/dm_conversations/{id}/dm_events`.
 pub(crate) fn list_conversation_events(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let name = call.path_text("id")?.to_owned();
@@ -67,7 +62,6 @@ pub(crate) fn list_conversation_events(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/dm_conversations/with/{participant_id}/dm_events`.
 pub(crate) fn list_events_with_user(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let other = call.path_id("participant_id")?;
@@ -75,7 +69,6 @@ pub(crate) fn list_events_with_user(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/dm_events/{event_id}`.
 pub(crate) fn get_event(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id = call.path_id::<()>("event_id")?.get();
@@ -90,7 +83,6 @@ pub(crate) fn get_event(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `DELETE /2/dm_events/{event_id}`.
 pub(crate) fn delete_event(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (id, user) = (call.path_id::<()>("event_id")?.get(), call.require_user()?);
@@ -99,7 +91,6 @@ pub(crate) fn delete_event(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/dm_conversations/media/{dm_id}/{media_id}/{resource_id}`.
 pub(crate) fn download_media(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let name = call.path_text("resource_id")?.to_owned();

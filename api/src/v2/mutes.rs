@@ -10,7 +10,6 @@ use web::request_context::RequestContext;
 use super::follows::TARGET;
 use super::user_edges::{ListViewers, respond_user_list};
 
-/// `GET /2/users/{id}/muting`.
 pub(crate) fn list_muted(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id = call.require_own_user("id")?;
@@ -21,7 +20,6 @@ pub(crate) fn list_muted(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /2/users/{id}/muting`.
 pub(crate) fn mute(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let source = call.require_own_user("id")?;
@@ -31,7 +29,6 @@ pub(crate) fn mute(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `DELETE /2/users/{source_user_id}/muting/{target_user_id}`.
 pub(crate) fn unmute(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let source = call.require_own_user("source_user_id")?;

@@ -12,7 +12,6 @@ use super::edge_pages::refusal_answer;
 
 const HOUR_MS: i64 = 3_600_000;
 
-/// `GET /2/news/search`.
 pub(crate) fn search(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let query = call.query_text("query").unwrap_or_default().to_owned();
@@ -30,7 +29,6 @@ pub(crate) fn search(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/news/{id}`.
 pub(crate) fn get(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id = call.path_id::<()>("id")?.get();

@@ -12,7 +12,6 @@ use web::request_context::RequestContext;
 
 use super::{POST_ID, edge_pages};
 
-/// `GET /2/notes/search/posts_eligible_for_notes`.
 pub(crate) fn list_eligible_posts(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (writer, test_mode) = (call.require_user()?, call.query_flag("test_mode"));
@@ -31,7 +30,6 @@ pub(crate) fn list_eligible_posts(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/notes/search/notes_written`.
 pub(crate) fn list_written(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (author, test_mode) = (call.require_user()?, call.query_flag("test_mode"));
@@ -49,7 +47,6 @@ fn note_view(note: CommunityNote) -> RatedNote {
     RatedNote { status: notes::status(&note), claim_bucket: notes::score_bucket(note.score), note }
 }
 
-/// `POST /2/notes`.
 pub(crate) fn create(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (author, new) = (call.require_user()?, parse_new_note(&call)?);
@@ -84,7 +81,6 @@ pub(crate) fn evaluate(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `DELETE /2/notes/{id}`.
 pub(crate) fn delete(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (user, id) = (call.require_user()?, call.path_id::<()>("id")?.get());

@@ -16,12 +16,10 @@ static V2_DOCUMENT: LazyLock<Bytes> =
 static ADS_DOCUMENT: LazyLock<Bytes> =
     LazyLock::new(|| openapi::ads_document(&operations::ENDPOINTS).to_string().into());
 
-/// `GET /12/openapi.json`.
 pub(crate) fn serve_ads_document(call: RequestContext) -> HandlerFuture {
     Box::pin(async move { call.respond_bytes(ADS_DOCUMENT.clone()) })
 }
 
-/// `GET /2/openapi.json`.
 pub(crate) fn serve_document(call: RequestContext) -> HandlerFuture {
     Box::pin(async move { call.respond_bytes(V2_DOCUMENT.clone()) })
 }

@@ -13,7 +13,6 @@ use web::body::BodyMembers;
 use web::endpoint::HandlerFuture;
 use web::request_context::RequestContext;
 
-/// `GET /2/posts`.
 pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let ids: Vec<PostId> = call.query_ids("ids");
@@ -27,7 +26,6 @@ pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/posts/{id}`.
 pub(crate) fn get(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id: PostId = call.path_id("id")?;
@@ -41,7 +39,6 @@ pub(crate) fn get(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /2/posts`.
 pub(crate) fn create(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let new = parse_new_post(&call)?;
@@ -74,7 +71,6 @@ pub(crate) fn create(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `DELETE /2/posts/{id}`.
 pub(crate) fn delete(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (id, user) = (call.path_id("id")?, call.require_user()?);
@@ -83,7 +79,6 @@ pub(crate) fn delete(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `PUT /2/posts/{post_id}/hidden`.
 pub(crate) fn hide(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (id, user) = (call.path_id("post_id")?, call.require_user()?);

@@ -10,7 +10,6 @@ use web::request_context::RequestContext;
 
 use super::{POST_ID, edge_pages};
 
-/// `POST /2/users/{id}/reposts`.
 pub(crate) fn create(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (user, post) = (call.require_own_user("id")?, call.body().required_id(POST_ID)?);
@@ -27,7 +26,6 @@ pub(crate) fn create(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `DELETE /2/users/{id}/reposts/{source_post_id}`.
 pub(crate) fn delete(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (user, post) = (call.require_own_user("id")?, call.path_id("source_post_id")?);
@@ -36,7 +34,6 @@ pub(crate) fn delete(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/posts/{id}/reposted_by`.
 pub(crate) fn list_users(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (viewer, post): (_, PostId) = (call.viewer(), call.path_id("id")?);
@@ -45,7 +42,6 @@ pub(crate) fn list_users(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/posts/{id}/reposts`.
 pub(crate) fn list_for_post(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (viewer, post): (_, PostId) = (call.viewer(), call.path_id("id")?);
@@ -57,7 +53,6 @@ pub(crate) fn list_for_post(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/users/reposts_of_me`.
 pub(crate) fn list_reposts_of_me(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let user = call.require_user()?;
@@ -66,7 +61,6 @@ pub(crate) fn list_reposts_of_me(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/posts/{id}/quote_posts`.
 pub(crate) fn list_quotes(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (viewer, post): (_, PostId) = (call.viewer(), call.path_id("id")?);

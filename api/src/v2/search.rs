@@ -16,12 +16,10 @@ use web::request_context::{HttpReply, RequestContext};
 
 use super::rules::{dialect, warn_of_unknown_terms};
 
-/// `GET /2/posts/search/recent`.
 pub(crate) fn search_recent(call: RequestContext) -> HandlerFuture {
     Box::pin(async move { run_search(&call, QueryProduct::RecentSearch).await })
 }
 
-/// `GET /2/posts/search/all`.
 pub(crate) fn search_all(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let fields = call.raw_param("post.fields").split(',');
@@ -35,12 +33,10 @@ pub(crate) fn search_all(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/posts/counts/recent`.
 pub(crate) fn count_recent(call: RequestContext) -> HandlerFuture {
     Box::pin(async move { counts::respond_counts(&call, QueryProduct::RecentCounts).await })
 }
 
-/// `GET /2/posts/counts/all`.
 pub(crate) fn count_all(call: RequestContext) -> HandlerFuture {
     Box::pin(async move { counts::respond_counts(&call, QueryProduct::FullCounts).await })
 }

@@ -14,7 +14,6 @@ use web::request_context::RequestContext;
 
 use super::edge_pages;
 
-/// `GET /2/spaces/{id}`.
 pub(crate) fn get(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let name = call.path_text("id")?.to_owned();
@@ -29,7 +28,6 @@ pub(crate) fn get(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/spaces`.
 pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let names = call.query_texts("ids");
@@ -50,7 +48,6 @@ pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/spaces/by/creator_ids`.
 pub(crate) fn list_by_creators(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let creators: Vec<UserId> = sorted_distinct(call.query_ids("user_ids"));
@@ -64,7 +61,6 @@ pub(crate) fn list_by_creators(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/spaces/search`.
 pub(crate) fn search(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let text = call.query_text("query").unwrap_or_default().to_owned();
@@ -83,7 +79,6 @@ pub(crate) fn search(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/spaces/{id}/buyers`.
 pub(crate) fn list_buyers(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (user, name) = (call.require_user()?, call.path_text("id")?.to_owned());
@@ -96,7 +91,6 @@ pub(crate) fn list_buyers(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/spaces/{id}/posts`.
 pub(crate) fn list_posts(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let name = call.path_text("id")?.to_owned();

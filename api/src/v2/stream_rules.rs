@@ -207,7 +207,6 @@ fn missing_rules_error(call: &RequestContext, missing: usize) -> Value {
     json!([problem])
 }
 
-/// `GET /2/posts/search/stream/rules/counts`.
 pub(crate) fn get_counts(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let app = call.require_caller()?.app_id;

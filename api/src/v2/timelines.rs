@@ -27,7 +27,6 @@ enum TimelineOwner {
 
 type ReadTimeline = fn(&mut Tx<'_>, Viewer, &User, &PageRange) -> Result<TimelinePage, Fault>;
 
-/// `GET /2/users/{id}/posts`.
 pub(crate) fn list_user_posts(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let owner = TimelineOwner::Id(call.path_id("id")?);
@@ -35,7 +34,6 @@ pub(crate) fn list_user_posts(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/users/{id}/mentions`.
 pub(crate) fn list_user_mentions(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let owner = TimelineOwner::Id(call.path_id("id")?);
@@ -43,7 +41,6 @@ pub(crate) fn list_user_mentions(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/users/by/username/{username}/posts`.
 pub(crate) fn list_posts_by_username(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let owner = TimelineOwner::Name(call.path_text("username")?.to_owned());
@@ -51,7 +48,6 @@ pub(crate) fn list_posts_by_username(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/users/by/username/{username}/mentions`.
 pub(crate) fn list_mentions_by_username(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let owner = TimelineOwner::Name(call.path_text("username")?.to_owned());
@@ -59,7 +55,6 @@ pub(crate) fn list_mentions_by_username(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/users/{id}/timelines/reverse_chronological`.
 pub(crate) fn list_home(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let reader = call.require_own_user("id")?;

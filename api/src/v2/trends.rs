@@ -5,7 +5,6 @@ use view::ObjectKind;
 use web::endpoint::HandlerFuture;
 use web::request_context::RequestContext;
 
-/// `GET /2/trends/by/woeid/{woeid}`.
 pub(crate) fn list_by_place(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (woeid, limit) = (call.path_int("woeid")?, call.query_int("max_trends"));
@@ -15,7 +14,6 @@ pub(crate) fn list_by_place(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/users/personalized_trends`.
 pub(crate) fn list_personalized(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let user = call.require_user()?;

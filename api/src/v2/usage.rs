@@ -5,7 +5,6 @@ use view::{ObjectKind, ProjectUsage};
 use web::endpoint::HandlerFuture;
 use web::request_context::RequestContext;
 
-/// `GET /2/usage/posts`.
 pub(crate) fn get_post_usage(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (app, days) = (call.require_caller()?.app_id, call.query_int("days"));

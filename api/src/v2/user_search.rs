@@ -8,7 +8,6 @@ use web::request_context::RequestContext;
 use super::user_edges::{ListViewers, respond_user_list};
 use super::{neighbour_tokens, user_render_request};
 
-/// `GET /2/users/search`.
 pub(crate) fn search_users(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let query = call.query_text("query").unwrap_or_default().to_owned();
@@ -26,7 +25,6 @@ pub(crate) fn search_users(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/users/{id}/affiliates`.
 pub(crate) fn list_affiliates(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id = call.path_id("id")?;

@@ -8,7 +8,6 @@ use web::request_context::{HttpReply, RequestContext};
 
 use super::user_render_request;
 
-/// `GET /2/users`.
 pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let ids: Vec<UserId> = call.query_ids("ids");
@@ -22,7 +21,6 @@ pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/users/{id}`.
 pub(crate) fn get(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id = call.path_id("id")?;
@@ -30,7 +28,6 @@ pub(crate) fn get(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/users/me`.
 pub(crate) fn get_me(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id = call.require_user()?;
@@ -48,7 +45,6 @@ async fn respond_user(call: &RequestContext, id: UserId) -> Result<HttpReply, Er
     call.respond(&found.await?)
 }
 
-/// `GET /2/users/by`.
 pub(crate) fn get_many_by_username(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let names = call.query_texts("usernames");
@@ -63,7 +59,6 @@ pub(crate) fn get_many_by_username(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/users/by/username/{username}`.
 pub(crate) fn get_by_username(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let name = call.path_text("username")?.to_owned();

@@ -87,7 +87,6 @@ fn path_webhook_id(call: &RequestContext) -> Result<i64, Error> {
     Ok(call.path_id::<()>("webhook_id")?.get())
 }
 
-/// `POST /2/webhooks/replay`.
 pub(crate) fn start_replay_job(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let body = call.body();

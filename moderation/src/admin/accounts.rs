@@ -22,7 +22,6 @@ use crate::access::require_staff;
 /// Decisions and reports that the page shows.
 const HISTORY_LENGTH: i64 = 20;
 
-/// `GET /admin/accounts?username=…`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
@@ -102,7 +101,6 @@ fn list_states(user: &User) -> Vec<&'static str> {
     states.into_iter().filter(|(is_true, _)| *is_true).map(|(_, name)| name).collect()
 }
 
-/// `POST /admin/accounts`.
 pub(crate) fn act(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;

@@ -17,7 +17,6 @@ use crate::access::require_staff;
 
 const PAGE_SIZE: i64 = 50;
 
-/// `GET /admin/actions`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
@@ -66,7 +65,6 @@ fn load_item(tx: &mut Tx<'_>, action: Action, is_admin: bool) -> Result<AdminAct
     })
 }
 
-/// `POST /admin/actions`.
 pub(crate) fn lift(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;

@@ -19,7 +19,6 @@ use crate::access::require_staff;
 
 const PAGE_SIZE: i64 = 100;
 
-/// `GET /admin/audit`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;

@@ -19,7 +19,6 @@ use crate::access::require_staff;
 
 const SHOWN_APPLICATIONS: i64 = 100;
 
-/// `GET /admin/people`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
@@ -93,7 +92,6 @@ fn load_roles(tx: &mut Tx<'_>) -> Result<Vec<RoleItem>, Error> {
     Ok(roles)
 }
 
-/// `POST /admin/applications`.
 pub(crate) fn decide_application(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
@@ -116,7 +114,6 @@ pub(crate) fn decide_application(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /admin/roles`.
 pub(crate) fn set_role(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;

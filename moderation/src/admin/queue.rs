@@ -39,7 +39,6 @@ impl RefusedOrder {
     }
 }
 
-/// `GET /admin`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
@@ -152,7 +151,6 @@ fn show_media(report: i64, media: &Media) -> Option<PostMedia> {
     (!is_empty).then_some(PostMedia { picture: shown.picture, video: shown.video, description: shown.description })
 }
 
-/// `GET /admin/reports/{report}/files/{file}`.
 pub(crate) fn show_file(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
@@ -167,7 +165,6 @@ pub(crate) fn show_file(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /admin/reports`.
 pub(crate) fn act(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
@@ -218,7 +215,6 @@ fn select_target(report: &StoredReport, kind: Kind) -> ModerationTarget {
     }
 }
 
-/// `POST /admin/appeals`.
 pub(crate) fn decide_appeal(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;

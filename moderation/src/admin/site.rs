@@ -28,7 +28,6 @@ struct SiteForm {
     wrong: Vec<InvalidParameter>,
 }
 
-/// `GET /admin/site`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;

@@ -20,7 +20,6 @@ struct TermForm {
     hold: bool,
 }
 
-/// `GET /admin/terms`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
@@ -65,7 +64,6 @@ fn describe_kind(kind: TermKind) -> (&'static str, &'static str, &'static str) {
     }
 }
 
-/// `POST /admin/terms`.
 pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;

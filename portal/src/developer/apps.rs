@@ -22,12 +22,10 @@ use crate::site::{MemberVisit, PageExit, redirect_to, run_page};
 const SENT_TWICE: &str = "The form was sent twice, and one app was created. If you have not seen its keys, create new \
                           ones on its page.";
 
-/// `GET /developer`.
 pub(crate) fn redirect_to_apps(_call: RequestContext) -> HandlerFuture {
     Box::pin(async move { Ok(redirect_to(SITE_LINKS.apps)) })
 }
 
-/// `GET /developer/apps`.
 pub(crate) fn list(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = MemberVisit::from_call(&call).await?;
@@ -61,7 +59,6 @@ pub(crate) fn list(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /developer/apps/new`.
 pub(crate) fn show_new_app(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = MemberVisit::from_call(&call).await?;
@@ -99,7 +96,6 @@ pub(crate) fn create(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /developer/apps/{id}`.
 pub(crate) fn show_settings(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let own = OwnedApp::from_call(&call).await?;
@@ -110,7 +106,6 @@ pub(crate) fn show_settings(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /developer/apps/{id}`.
 pub(crate) fn save_settings(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let own = OwnedApp::from_call(&call).await?;
@@ -159,7 +154,6 @@ fn settings_page(
     Ok(own.visit.render_page(call, &page)?)
 }
 
-/// `GET /developer/apps/{id}/delete`.
 pub(crate) fn show_delete(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let own = OwnedApp::from_call(&call).await?;
@@ -167,7 +161,6 @@ pub(crate) fn show_delete(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /developer/apps/{id}/delete`.
 pub(crate) fn delete(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let own = OwnedApp::from_call(&call).await?;

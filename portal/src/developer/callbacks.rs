@@ -10,7 +10,6 @@ use super::OwnedApp;
 use crate::site::forms::accept_form;
 use crate::site::{PageExit, run_page};
 
-/// `GET /developer/apps/{id}/callbacks`.
 pub(crate) fn show_tester(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let own = OwnedApp::from_call(&call).await?;

@@ -38,7 +38,6 @@ impl CredentialState {
     }
 }
 
-/// `GET /developer/apps/{id}/keys`.
 pub(crate) fn list(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let own = OwnedApp::from_call(&call).await?;
@@ -46,7 +45,6 @@ pub(crate) fn list(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /developer/apps/{id}/keys/{kind}/regenerate`.
 pub(crate) fn show_regenerate(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let own = OwnedApp::from_call(&call).await?;
@@ -70,7 +68,6 @@ pub(crate) fn show_regenerate(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /developer/apps/{id}/keys/{kind}/regenerate`.
 pub(crate) fn regenerate(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let mut own = OwnedApp::from_call(&call).await?;

@@ -25,7 +25,6 @@ use crate::site::run_page;
 const POSTS_PER_SECOND: u32 = 20;
 const SESSION_CHECK_INTERVAL: Duration = Duration::from_secs(5);
 
-/// `GET /developer/apps/{id}/stream/live`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let own = OwnedApp::from_call(&call).await?;

@@ -12,7 +12,6 @@ use crate::site::{BrowserVisit, run_page};
 
 const PAGE_SIZE: usize = 50;
 
-/// `GET /mailbox`.
 pub(crate) fn list(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
@@ -39,7 +38,6 @@ pub(crate) fn list(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /mailbox/{id}`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;

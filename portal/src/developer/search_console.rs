@@ -25,7 +25,6 @@ pub(super) const SCANNED_POSTS: i64 = 1_000;
 const HOUR_MS: i64 = 3_600_000;
 const MAX_SHOWN_POSTS: usize = 10;
 
-/// `GET /developer/search`.
 pub(crate) fn show_console(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = MemberVisit::from_call(&call).await?;

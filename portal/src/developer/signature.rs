@@ -10,7 +10,6 @@ use web::request_context::RequestContext;
 use super::not_found_page;
 use crate::site::{BrowserVisit, run_page};
 
-/// `GET /developer/explain`.
 pub(crate) fn show_explainer(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;

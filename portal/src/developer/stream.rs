@@ -18,7 +18,6 @@ const PAGE_SIZE: usize = 50;
 /// In characters.
 const MAX_TAG_LENGTH: usize = 255;
 
-/// `GET /developer/apps/{id}/stream`.
 pub(crate) fn list(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let own = OwnedApp::from_call(&call).await?;
@@ -86,7 +85,6 @@ async fn add_rule(
     }
 }
 
-/// `POST /developer/apps/{id}/stream/delete`.
 pub(crate) fn delete(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let own = OwnedApp::from_call(&call).await?;

@@ -17,7 +17,6 @@ use crate::site::{PageExit, run_page};
 
 const MAX_WINDOWS: usize = 200;
 
-/// `GET /developer/apps/{id}/usage`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let own = OwnedApp::from_call(&call).await?;

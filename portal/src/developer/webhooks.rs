@@ -22,7 +22,6 @@ use crate::site::{PageExit, redirect_to, run_page};
 const MAX_DELIVERIES: i64 = 20;
 const MAX_ATTEMPTS: i64 = 10;
 
-/// `GET /developer/apps/{id}/webhooks`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let own = OwnedApp::from_call(&call).await?;
@@ -36,7 +35,6 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /developer/apps/{id}/webhooks`.
 pub(crate) fn submit_action(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let own = OwnedApp::from_call(&call).await?;

@@ -58,7 +58,6 @@ use request::{ManagerRequest, list_user_accounts};
 use route::{ManagerPath, ManagerRoute};
 use tables::text_column;
 
-/// `GET /ads`.
 pub(crate) fn choose_account(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = MemberVisit::from_call(&call).await?;

@@ -16,7 +16,6 @@ pub(crate) const REVOKE_SESSION_PATH: &str = "/settings/sessions/revoke";
 pub(crate) const REVOKE_OTHER_SESSIONS_PATH: &str = "/settings/sessions/revoke-others";
 pub(crate) const DISCONNECT_APP_PATH: &str = "/settings/apps/revoke";
 
-/// `GET /settings/sessions`.
 pub(crate) fn show_sessions(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = MemberVisit::from_call(&call).await?;
@@ -47,7 +46,6 @@ pub(crate) fn show_sessions(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /settings/sessions/revoke`.
 pub(crate) fn revoke_session(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let (visit, sent) = MemberVisit::accept_form(&call).await?;
@@ -64,7 +62,6 @@ pub(crate) fn revoke_session(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /settings/sessions/revoke-others`.
 pub(crate) fn revoke_other_sessions(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let (visit, _) = MemberVisit::accept_form(&call).await?;
@@ -74,7 +71,6 @@ pub(crate) fn revoke_other_sessions(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /settings/apps`.
 pub(crate) fn show_connected_apps(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = MemberVisit::from_call(&call).await?;
@@ -117,7 +113,6 @@ async fn connected_app_item(call: &RequestContext, grant: ConnectedApp) -> Resul
     })
 }
 
-/// `POST /settings/apps/revoke`.
 pub(crate) fn disconnect_app(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let (visit, sent) = MemberVisit::accept_form(&call).await?;

@@ -27,7 +27,6 @@ pub(crate) const RESTORE_PATH: &str = "/account/restore";
 
 const DAY_MS: i64 = 24 * 3600 * 1000;
 
-/// `GET /settings/data`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = MemberVisit::from_call(&call).await?;
@@ -99,7 +98,6 @@ fn send_archive(call: &RequestContext, username: &str, download: ArchiveDownload
     Ok(reply.header(CONTENT_DISPOSITION, name).header(CACHE_CONTROL, HeaderValue::from_static("no-store")))
 }
 
-/// `POST /settings/data/delete`.
 pub(crate) fn delete_account(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let (visit, sent) = MemberVisit::accept_form(&call).await?;

@@ -19,7 +19,6 @@ use super::{BrowserVisit, PageExit, account_data, redirect_to, run_page, session
 const RESET_PATH: &str = network::emails::RESET_PATH;
 const CONFIRM_PATH: &str = network::emails::CONFIRM_PATH;
 
-/// `GET /forgotten-password`.
 pub(crate) fn show_forgot_password(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
@@ -71,7 +70,6 @@ pub(crate) fn show_reset(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /account/reset`.
 pub(crate) fn submit_reset(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let (visit, sent) = BrowserVisit::accept_form(&call).await?;
@@ -129,7 +127,6 @@ pub(crate) fn show_email_confirmation(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /account/confirm`.
 pub(crate) fn submit_email_confirmation(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let (visit, sent) = BrowserVisit::accept_form(&call).await?;

@@ -113,7 +113,6 @@ fn compose_page(
     Ok(visit.render_page(call, &page)?)
 }
 
-/// `POST /intent/post`.
 pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let (visit, form) = MemberVisit::accept_form(&call).await?;

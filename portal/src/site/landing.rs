@@ -8,7 +8,6 @@ use web::request_context::RequestContext;
 
 use super::{BrowserVisit, registration, run_page};
 
-/// `GET /`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;

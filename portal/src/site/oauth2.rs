@@ -40,7 +40,6 @@ fn build_request(get: impl Fn(&'static str) -> Option<String>) -> AuthorizeReque
     }
 }
 
-/// `GET /i/oauth2/authorize`.
 pub(crate) fn show_consent(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;

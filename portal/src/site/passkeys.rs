@@ -74,7 +74,6 @@ pub(crate) fn create_challenge(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /login/passkey`.
 pub(crate) fn sign_in(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let (visit, sent) = BrowserVisit::accept_form(&call).await?;
@@ -153,7 +152,6 @@ fn redirect_done(done: &str) -> HttpReply {
     redirect_to(&format!("{}?done={done}", SITE_LINKS.security))
 }
 
-/// `POST /settings/security/passkeys/remove`.
 pub(crate) fn remove(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let (visit, sent) = MemberVisit::accept_form(&call).await?;

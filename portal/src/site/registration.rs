@@ -30,7 +30,6 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /join`.
 pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let (visit, sent) = BrowserVisit::accept_form(&call).await?;

@@ -66,7 +66,6 @@ impl SecurityFormErrors {
     }
 }
 
-/// `GET /settings/security`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = MemberVisit::from_call(&call).await?;
@@ -278,12 +277,10 @@ fn recovery_codes_page(call: &RequestContext, visit: &BrowserVisit, codes: &[Sec
     Ok(visit.render_page(call, &RecoveryCodesPage { frame: visit.page_frame(call), codes })?)
 }
 
-/// `POST /settings/security/two-factor/off`.
 pub(crate) fn turn_off(call: RequestContext) -> HandlerFuture {
     submit_proved_form(call, ProvedForm::TurnOff)
 }
 
-/// `POST /settings/security/recovery-codes`.
 pub(crate) fn replace_recovery_codes(call: RequestContext) -> HandlerFuture {
     submit_proved_form(call, ProvedForm::ReplaceCodes)
 }

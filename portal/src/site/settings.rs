@@ -38,7 +38,6 @@ struct SettingsErrors {
     failure: Option<String>,
 }
 
-/// `GET /settings`.
 pub(crate) fn redirect_to_account(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         MemberVisit::from_call(&call).await?;
@@ -46,7 +45,6 @@ pub(crate) fn redirect_to_account(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /settings/account`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = MemberVisit::from_call(&call).await?;
@@ -116,7 +114,6 @@ async fn settings_page(
     Ok(visit.render_page(call, &page)?)
 }
 
-/// `POST /settings/account/password`.
 pub(crate) fn change_password(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let (visit, sent) = MemberVisit::accept_form(&call).await?;
@@ -154,7 +151,6 @@ pub(crate) fn change_password(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /settings/account/username`.
 pub(crate) fn change_username(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let (visit, sent) = MemberVisit::accept_form(&call).await?;
@@ -183,7 +179,6 @@ pub(crate) fn change_username(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /settings/account/email`.
 pub(crate) fn change_email(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let (visit, sent) = MemberVisit::accept_form(&call).await?;
@@ -216,7 +211,6 @@ pub(crate) fn change_email(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /settings/account/email/resend`.
 pub(crate) fn resend_confirmation(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let (visit, _) = MemberVisit::accept_form(&call).await?;
@@ -236,7 +230,6 @@ pub(crate) fn resend_confirmation(call: RequestContext) -> HandlerFuture {
 
 const UNSPECIFIED: &str = "unsaid";
 
-/// `POST /settings/account/about`.
 pub(crate) fn update_private_profile(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let (visit, sent) = MemberVisit::accept_form(&call).await?;
@@ -260,7 +253,6 @@ pub(crate) fn update_private_profile(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /settings/account/email/cancel`.
 pub(crate) fn cancel_email_change(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let (visit, _) = MemberVisit::accept_form(&call).await?;

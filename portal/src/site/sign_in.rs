@@ -21,7 +21,6 @@ use super::{BrowserVisit, PageExit, account_data, passkeys, redirect_to, run_pag
 /// The same for an unknown user and a wrong password.
 const WRONG_CREDENTIALS: &str = "Wrong username or password.";
 
-/// `GET /login`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
@@ -36,7 +35,6 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /login`.
 pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let (visit, sent) = BrowserVisit::accept_form(&call).await?;
@@ -160,7 +158,6 @@ pub(crate) async fn render_form(
     Ok(security_headers::allow_form_action(reply, target.redirect_url.as_deref()))
 }
 
-/// `GET /logout`.
 pub(crate) fn show_sign_out(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
@@ -176,7 +173,6 @@ pub(crate) fn show_sign_out(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /logout`.
 pub(crate) fn sign_out(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let (visit, _) = BrowserVisit::accept_form(&call).await?;

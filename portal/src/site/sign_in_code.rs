@@ -25,7 +25,6 @@ pub(super) fn ask_for_code(call: &RequestContext, next: &str, pending: &Secret) 
     session::set_pending_cookie(call, reply, pending)
 }
 
-/// `GET /login/code`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
@@ -44,7 +43,6 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /login/code`.
 pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let (visit, sent) = BrowserVisit::accept_form(&call).await?;

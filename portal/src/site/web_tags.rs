@@ -20,7 +20,6 @@ const SCRIPT_CACHE: HeaderValue = HeaderValue::from_static("public, max-age=3600
 const IMAGE: &[u8] =
     b"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\0\0\0!\xf9\x04\x01\0\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;";
 
-/// `GET /ads/tag.js`.
 pub(crate) fn serve_script(_call: RequestContext) -> HandlerFuture {
     let reply = HttpReply::bytes(200, HeaderValue::from_static("text/javascript; charset=utf-8"), pages::TAG_SCRIPT);
     Box::pin(async move { Ok(reply.header(CACHE_CONTROL, SCRIPT_CACHE)) })

@@ -12,7 +12,6 @@ use web::endpoint::HandlerFuture;
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
 
-/// `GET /2/media`.
 pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let keys = call.query_texts("media_keys");
@@ -25,7 +24,6 @@ pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/media/{media_key}`.
 pub(crate) fn get(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let key = call.path_text("media_key")?.to_owned();
@@ -41,7 +39,6 @@ pub(crate) fn get(call: RequestContext) -> HandlerFuture {
 const ALT_TEXT: &str = "alt_text";
 const ID: &str = "id";
 
-/// `POST /2/media/metadata`.
 pub(crate) fn set_metadata(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id: MediaId = call.body().required_id(ID)?;
@@ -67,7 +64,6 @@ pub(crate) fn set_metadata(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /1.1/media/metadata/create.json`.
 pub(crate) fn set_metadata_v1(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let body = call.body();
@@ -95,7 +91,6 @@ async fn store_alt_text(call: &RequestContext, id: MediaId, text: Option<String>
     call.write(move |tx| media::set_alt_text(tx, user, id, &text)).await
 }
 
-/// `POST /2/media/subtitles`.
 pub(crate) fn add_subtitles(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (user, body) = (call.require_user()?, call.body());
@@ -121,7 +116,6 @@ pub(crate) fn add_subtitles(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `DELETE /2/media/subtitles`.
 pub(crate) fn remove_subtitles(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (user, body) = (call.require_user()?, call.body());
@@ -132,7 +126,6 @@ pub(crate) fn remove_subtitles(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /1.1/media/subtitles/create.json`.
 pub(crate) fn add_subtitles_v1(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let user = call.require_user()?;
@@ -153,7 +146,6 @@ pub(crate) fn add_subtitles_v1(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /1.1/media/subtitles/delete.json`.
 pub(crate) fn remove_subtitles_v1(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let user = call.require_user()?;

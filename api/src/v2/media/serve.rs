@@ -6,7 +6,6 @@ use web::endpoint::HandlerFuture;
 use web::media_files::{MediaFileReaders, PlaybackRecording, send_media_file};
 use web::request_context::RequestContext;
 
-/// `GET /media/{name}`.
 pub(crate) fn serve_file(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let name = call.path_text("file")?.to_owned();

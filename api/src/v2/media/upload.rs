@@ -12,7 +12,6 @@ use web::reply::HttpReply;
 use web::request_context::RequestContext;
 use web::uploads::{IncomingFile, UploadForm, UploadProcessor, is_legacy, receive, segment_path, storage_unavailable};
 
-/// `POST /2/media/upload/initialize`.
 pub(crate) fn initialize(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let body = call.body();
@@ -29,7 +28,6 @@ pub(crate) fn initialize(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /2/media/upload/{id}/append`.
 pub(crate) fn append(mut call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id = call.path_id("id")?;
@@ -43,7 +41,6 @@ pub(crate) fn append(mut call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /2/media/upload/{id}/finalize`.
 pub(crate) fn finalize(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id = call.path_id("id")?;

@@ -28,7 +28,6 @@ pub(crate) fn create_link(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/<posts>/search/webhooks`.
 pub(crate) fn list_links(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let app = call.require_caller()?.app_id;
@@ -42,7 +41,6 @@ pub(crate) fn list_links(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `DELETE /2/<posts>/search/webhooks/{webhook_id}`.
 pub(crate) fn delete_link(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (app, id) = (call.require_caller()?.app_id, path_webhook_id(&call)?);

@@ -41,7 +41,6 @@ pub(super) fn show(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /console/explorer/{operation}`.
 pub(super) fn submit(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;

@@ -12,7 +12,6 @@ use web::router::spell_path;
 
 use super::{PATH, api_operations, group_name, operation_item};
 
-/// `GET /console/explorer`.
 pub(super) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;

@@ -29,7 +29,6 @@ struct NewUserForm {
     description: FormField,
 }
 
-/// `GET /console/people`.
 pub(super) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
@@ -37,7 +36,6 @@ pub(super) fn show(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /console/people`.
 pub(super) fn create(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let (visit, sent) = BrowserVisit::accept_form(&call).await?;

@@ -19,7 +19,6 @@ use crate::refusal_message::refusal_message;
 const VERIFIED_TYPES: [&str; 4] = ["none", "blue", "business", "government"];
 const SUBSCRIPTION_TYPES: [&str; 4] = ["None", "Basic", "Premium", "PremiumPlus"];
 
-/// `GET /console/people/{username}`.
 pub(super) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
@@ -32,7 +31,6 @@ pub(super) fn show(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /console/people/{username}`.
 pub(super) fn submit(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let (visit, sent) = BrowserVisit::accept_form(&call).await?;
