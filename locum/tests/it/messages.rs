@@ -424,9 +424,9 @@ fn read_position_and_typing_are_recorded_for_participants() {
     assert_eq!(of(&bob.id), second);
     assert_eq!(of(&ada.id), Value::Null);
     assert_eq!(message(&["typing", &conversation, &bob.id])["typing"], true);
-    refused(&["typing", &conversation, &eve.id], "no dm_");
-    refused(&["read", &conversation, &eve.id], "no dm_");
-    refused(&["read", &conversation, &bob.id, "--event", "12"], "no dm_");
+    refused(&["typing", &conversation, &eve.id], "no dm conversation");
+    refused(&["read", &conversation, &eve.id], "no dm conversation");
+    refused(&["read", &conversation, &bob.id, "--event", "12"], "no dm event");
     refused(&["typing", "1-2", &bob.id], "no conversation matches");
     message(&["close", &ada.id]);
     refused(&["typing", &conversation, &bob.id], "cannot send messages");

@@ -25,7 +25,7 @@ fn participant_who_joins_a_group_reads_what_follows() {
     let [ada, bob, cid, dan] = people(["ada", "bob", "cid", "dan"]);
     let (group, first) = begin(&ada, &[&bob, &cid], "Hello all");
     let list = format!("/2/dm_conversations/{group}/dm_events");
-    refused(&["join", &group, &dan.id, "--by", &dan.id], "no dm_");
+    refused(&["join", &group, &dan.id, "--by", &dan.id], "no dm conversation");
     assert_eq!(message(&["join", &group, &dan.id, "--by", &bob.id])["changed"], true);
     assert_eq!(message(&["join", &group, &dan.id, "--by", &bob.id])["changed"], false);
     let joined = dan.get(format!("{list}?dm_event.fields=sender_id&expansions=participant_ids"));
