@@ -24,7 +24,6 @@ pub struct Id<K>(i64, PhantomData<fn() -> K>);
 pub mod marker {
     pub enum AppMarker {}
     pub enum MediaMarker {}
-    pub enum PlaceMarker {}
     pub enum PollMarker {}
     pub enum PostMarker {}
     pub enum UserMarker {}

@@ -32,7 +32,6 @@ const MAX_LINKED_POSTS: usize = 10;
 
 #[derive(Clone, Copy, Debug)]
 pub struct MessageSender {
-    /// The user.
     pub user_id: UserId,
     pub app_id: Option<AppId>,
 }

@@ -321,18 +321,7 @@ pub fn renew_owner_token(tx: &mut Tx<'_>, actor: &AuditActor, id: AppId) -> Resu
     Ok(new_token)
 }
 
-/// Returns false if there was none.
-pub fn revoke_owner_token(tx: &mut Tx<'_>, actor: &AuditActor, id: AppId) -> Result<bool, Error> {
-    let app = require_editable_app(tx, actor, id)?;
-    let ended = revoke_owner_tokens(tx, &app)?;
-    if ended {
-        let detail = json!({"permission": null});
-        audit::append(tx, actor, AuditAction::TOKEN_OWN, Some(id), &detail)?;
-    }
-    Ok(ended)
-}
-
-fn revoke_owner_tokens(tx: &mut Tx<'_>, app: &App) -> Result<bool, Fault> {
+fn revoke_owner_tokens(tx: &mut Tx<'_>, app: &App) -> Result<(), Fault> {
     let mut ended = false;
     for permission in Permission::ALL {
         if let Some(token) = find_live_oauth1(tx, app.id, app.owner_id, permission.name())? {
@@ -342,7 +331,7 @@ fn revoke_owner_tokens(tx: &mut Tx<'_>, app: &App) -> Result<bool, Fault> {
     if ended {
         tokens::record_revocation(tx, app.owner_id, Some(app.id))?;
     }
-    Ok(ended)
+    Ok(())
 }
 
 /// Calls of the app since a time of the machine's clock, and last uses of its credentials.

@@ -49,7 +49,6 @@ table! {
         pub at: Time as "event_time",
         pub kind: AdEventKind,
         pub account_id: i64,
-        /// The funding instrument.
         pub funding_id: i64 as "funding_instrument_id",
         pub campaign_id: i64,
         pub line_item_id: i64,

@@ -15,7 +15,6 @@ pub const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/prob
 /// Also used by the OAuth 1.0a operations.
 pub const HTML_UTF8: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 pub const TEXT_UTF8: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
-pub const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
 
 #[derive(Debug)]
 pub struct HttpReply {

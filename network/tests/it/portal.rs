@@ -109,7 +109,6 @@ fn developer_sees_own_apps_only() {
             |tx: &mut Tx<'_>, by: &AuditActor, id| portal::rotate_credential(tx, by, id, AppCredentialKind::Api),
             |tx: &mut Tx<'_>, by: &AuditActor, id| portal::delete(tx, by, id),
             |tx: &mut Tx<'_>, by: &AuditActor, id| portal::renew_owner_token(tx, by, id),
-            |tx: &mut Tx<'_>, by: &AuditActor, id| portal::revoke_owner_token(tx, by, id),
             |tx: &mut Tx<'_>, _: &AuditActor, id| portal::find_owner_token(tx, UserId::new(7), id),
             |tx: &mut Tx<'_>, _: &AuditActor, id| portal::find(tx, UserId::new(7), id),
             |tx: &mut Tx<'_>, _: &AuditActor, id| portal::load_usage(tx, UserId::new(7), id, wall_time()),
