@@ -121,6 +121,9 @@ impl fmt::Debug for ShortLinkCodec {
 pub struct SiteLinks {
     /// The base URL of the platform's own files and pages, without a trailing slash, or empty.
     pub url: &'static str,
+    /// What precedes the paths of files and cards, whose requests carry no credentials; like `url`, and in a further
+    /// world of a development server with a path that names the world.
+    pub files_url: &'static str,
     /// What precedes the code of a short link.
     pub short_link_prefix: &'static str,
     /// `None` if links are rendered as written.
@@ -130,7 +133,7 @@ pub struct SiteLinks {
 impl SiteLinks {
     /// A site without short links.
     pub const fn without_short_links(url: &'static str) -> Self {
-        Self { url, short_link_prefix: "", codec: None }
+        Self { url, files_url: url, short_link_prefix: "", codec: None }
     }
 
     /// The short link, if the site has them.

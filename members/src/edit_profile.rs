@@ -144,7 +144,7 @@ async fn change_picture(submission: Arc<UploadSubmission>) -> Result<HttpReply, 
             return render_settings(call, visit, draft, Some((part.key(), problem)));
         }
     };
-    let (actor, site) = (visit.audit_actor(), call.site().url);
+    let (actor, site) = (visit.audit_actor(), call.site().files_url);
     let changed = write_once(call, user, form_id, move |tx| {
         let url = match media {
             Some(id) => store::media::find_by_id(tx, id)?.and_then(|media| view::media_url(&media, site)),

@@ -139,7 +139,8 @@ fn find_site_path(url: &str, site: SiteLinks) -> Option<&str> {
     if url.starts_with("/media/") {
         return Some(url);
     }
-    url.strip_prefix(site.url).filter(|path| path.starts_with('/') && !site.url.is_empty())
+    let mut bases = [site.files_url, site.url].into_iter().filter(|base| !base.is_empty());
+    bases.find_map(|base| url.strip_prefix(base).filter(|path| path.starts_with('/')))
 }
 
 fn user_path(username: &str) -> String {

@@ -211,7 +211,7 @@ impl LegacyRenderer<'_> {
 
     fn render_media(&self, media: &Media, link: &Value) -> Value {
         let is_photo = media.kind == "photo";
-        let file = if is_photo { media_url(media, self.site.url) } else { still_url(media, self.site.url) };
+        let file = if is_photo { media_url(media, self.site.files_url) } else { still_url(media, self.site.files_url) };
         let still = file.as_deref().unwrap_or(if is_photo { &media.url } else { &media.preview_image_url });
         let own = json!({ "start": 0, "end": 0, "url": still, "expanded_url": still, "display_url": still });
         let link = if link.is_null() { &own } else { link };
@@ -239,7 +239,7 @@ impl LegacyRenderer<'_> {
     }
 
     fn video_info(&self, media: &Media) -> Value {
-        let files = playable_files(media, |path| file_url(path, self.site.url));
+        let files = playable_files(media, |path| file_url(path, self.site.files_url));
         let variants: Vec<Value> = if files.is_empty() {
             let imported: Vec<Value> = serde_json::from_str(&media.variants).unwrap_or_default();
             let convert = |variant: &Value| {

@@ -34,11 +34,12 @@ pub(crate) fn still_url(media: &Media, site: &str) -> Option<String> {
 /// The URL of one of the files. Media attached only to a message have URLs below the message, accessible to its
 /// participants.
 fn response_file_url(ctx: MediaRenderContext<'_>, path: &str) -> Option<String> {
-    let (media, site) = (ctx.media, ctx.objects.site.url);
+    let (media, site) = (ctx.media, ctx.objects.site);
     let carrier = ctx.objects.message_by_media.get(&media.id.get());
     let Some(event) = carrier.filter(|_| media.uses == Some(0)) else {
-        return file_url(path, site);
+        return file_url(path, site.files_url);
     };
+    let site = site.url;
     let name = path.rsplit('/').next().filter(|name| !name.is_empty() && !site.is_empty())?;
     let id = media.id;
     Some(format!("{site}/2/dm_conversations/media/{event}/{id}/{name}"))

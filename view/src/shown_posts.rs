@@ -116,7 +116,7 @@ impl<'a> ShownPost<'a> {
 
     pub fn media(self) -> impl Iterator<Item = ShownMedia> {
         let media = media_keys(self.post).filter_map(move |key| self.objects.media.get(id_from_media_key(key)?));
-        media.map(move |media| show_media(media, self.objects.site.url))
+        media.map(move |media| show_media(media, self.objects.site.files_url))
     }
 }
 

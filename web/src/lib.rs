@@ -32,3 +32,4 @@ pub use emulated_sites::EmulatedSites;
 pub use pipeline::{ApiServer, PublicOrigin, ServerConfig};
 pub use reply::HttpReply;
 pub use request_context::RequestContext;
+pub use site_links::WorldAddress;

@@ -6,6 +6,15 @@ use base::short_links::ShortLinkCodec;
 use crate::PublicOrigin;
 use crate::pipeline::ServerConfig;
 
+/// Where a further world of a development server is found by requests without credentials.
+#[derive(Clone, Debug)]
+pub struct WorldAddress {
+    /// The base URL of the main world, without a trailing slash.
+    pub main_url: String,
+    /// What precedes the paths of the world on every host of the server.
+    pub path: String,
+}
+
 /// The path of short links that have no host of their own.
 const SHORT_LINK_PATH: &str = "/t/";
 
@@ -14,22 +23,42 @@ const SHORT_LINK_PATH: &str = "/t/";
 pub(crate) struct ShortLinkSettings<'a> {
     host: Option<&'a str>,
     codec: Option<&'static ShortLinkCodec>,
+    world: Option<&'a WorldAddress>,
 }
 
 impl<'a> ShortLinkSettings<'a> {
     /// Leaks the key once per server, which lives as long as the process.
     pub(crate) fn new(config: &'a ServerConfig) -> Self {
         let codec = config.short_link_key.as_ref().map(|key| &*Box::leak(Box::new(ShortLinkCodec::new(key))));
-        Self { host: config.short_link_host.as_deref(), codec }
+        Self { host: config.short_link_host.as_deref(), codec, world: config.world.as_ref() }
     }
 
-    /// The links of a site, leaked once per server.
+    /// The links of the server's own site, leaked once per server. The host of a further world's own URL is not
+    /// resolved everywhere.
+    pub(crate) fn build_own_site(self, url: String) -> SiteLinks {
+        let host_url = self.world.map_or_else(|| url.clone(), |world| world.main_url.clone());
+        self.build_site_with_files(url, &host_url)
+    }
+
+    /// The links of an emulated site, leaked once per server.
     pub(crate) fn build_site(self, url: String) -> SiteLinks {
+        let host_url = url.clone();
+        self.build_site_with_files(url, &host_url)
+    }
+
+    fn build_site_with_files(self, url: String, host_url: &str) -> SiteLinks {
+        let path = self.world.map_or("", |world| world.path.as_str());
+        let files_url = format!("{host_url}{path}");
         let prefix = match self.host {
-            None => format!("{url}{SHORT_LINK_PATH}"),
-            Some(host) => format!("{}/", replace_host(&url, host)),
+            None => format!("{files_url}{SHORT_LINK_PATH}"),
+            Some(host) => format!("{}{path}/", replace_host(host_url, host)),
         };
-        SiteLinks { url: String::leak(url), short_link_prefix: String::leak(prefix), codec: self.codec }
+        SiteLinks {
+            url: String::leak(url),
+            files_url: String::leak(files_url),
+            short_link_prefix: String::leak(prefix),
+            codec: self.codec,
+        }
     }
 }
 
@@ -61,12 +90,26 @@ mod tests {
             ("http://127.0.0.1:8080", "http://s.example:8080/"),
             ("http://[::1]", "http://s.example/"),
         ] {
-            let settings = ShortLinkSettings { host: Some("s.example"), codec: None };
+            let settings = ShortLinkSettings { host: Some("s.example"), codec: None, world: None };
             assert_eq!(settings.build_site(url.to_owned()).short_link_prefix, prefix, "{url}");
         }
-        let settings = ShortLinkSettings { host: None, codec: None };
+        let settings = ShortLinkSettings { host: None, codec: None, world: None };
         let site = settings.build_site("https://social.example".to_owned());
         assert_eq!(site.short_link_prefix, "https://social.example/t/");
+    }
+
+    #[test]
+    fn files_and_short_links_of_a_further_world_name_it_in_their_path() {
+        let world = WorldAddress { main_url: "http://127.0.0.1:8080".to_owned(), path: "/i/worlds/t1".to_owned() };
+        let settings = ShortLinkSettings { host: None, codec: None, world: Some(&world) };
+        let own = settings.build_own_site("http://t1.localhost:8080".to_owned());
+        assert_eq!((own.url, own.files_url), ("http://t1.localhost:8080", "http://127.0.0.1:8080/i/worlds/t1"));
+        assert_eq!(own.short_link_prefix, "http://127.0.0.1:8080/i/worlds/t1/t/");
+        let emulated = settings.build_site("https://social.example".to_owned());
+        assert_eq!(
+            (emulated.url, emulated.files_url),
+            ("https://social.example", "https://social.example/i/worlds/t1")
+        );
     }
 
     #[test]

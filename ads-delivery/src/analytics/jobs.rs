@@ -69,7 +69,7 @@ fn job_json(ctx: &AccountContext<'_, '_>, job: &AnalyticsJob) -> Value {
     let mut members = ask.echo_params();
     let done = job.state == AnalyticsJobState::Success;
     let is_available = done && job.expires_at.is_some_and(|until| until > ctx.now());
-    let url = is_available.then(|| format!("{}/ads-files/{}", ctx.site.url, job.token));
+    let url = is_available.then(|| format!("{}/ads-files/{}", ctx.site.files_url, job.token));
     let until = job.expires_at.filter(|_| done).map(format_time);
     for (name, value) in [
         ("id", Value::from(job.id)),

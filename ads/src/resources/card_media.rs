@@ -196,16 +196,18 @@ pub fn update_media_references(ctx: &mut AccountContext<'_, '_>, before: &[&str]
 }
 
 pub fn media_url(ctx: &AccountContext<'_, '_>, media: &Media) -> Value {
-    match media.file_name().filter(|_| !ctx.site.url.is_empty()) {
-        Some(name) => format!("{}/media/{name}", ctx.site.url).into(),
+    match media.file_name().filter(|_| !ctx.site.files_url.is_empty()) {
+        Some(name) => format!("{}/media/{name}", ctx.site.files_url).into(),
         None if media.url.is_empty() => Value::Null,
         None => media.url.clone().into(),
     }
 }
 
 pub fn poster_url(ctx: &AccountContext<'_, '_>, media: &Media) -> Value {
-    match media.file_name().filter(|_| !ctx.site.url.is_empty()) {
-        Some(name) if media.size_path("small").is_some() => format!("{}/media/{name}?name=small", ctx.site.url).into(),
+    match media.file_name().filter(|_| !ctx.site.files_url.is_empty()) {
+        Some(name) if media.size_path("small").is_some() => {
+            format!("{}/media/{name}?name=small", ctx.site.files_url).into()
+        }
         _ if media.preview_image_url.is_empty() => Value::Null,
         _ => media.preview_image_url.clone().into(),
     }

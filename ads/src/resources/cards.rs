@@ -190,7 +190,7 @@ fn computed_fields(
 
 /// Of a link of a card.
 pub(crate) fn short_url(ctx: &AccountContext<'_, '_>, link: i64) -> String {
-    format!("{}/c/{link}", ctx.site.url)
+    format!("{}/c/{link}", ctx.site.files_url)
 }
 
 /// Renders a component or slide with media metadata and short links.

@@ -327,7 +327,7 @@ fn sync_file_lifetime(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -
 
 fn media_url(ctx: &AccountContext<'_, '_>, medium: &Media) -> Option<String> {
     match medium.file_name() {
-        Some(name) => Some(format!("{}/media/{name}", ctx.site.url)),
+        Some(name) => Some(format!("{}/media/{name}", ctx.site.files_url)),
         None => Some(medium.url.clone()).filter(|url| !url.is_empty()),
     }
 }

@@ -306,7 +306,7 @@ fn list_platform_posts(
 
 /// Links of posts that are not published are rendered as written.
 const fn links_for(is_stored: bool, site: SiteLinks) -> SiteLinks {
-    if is_stored { site } else { SiteLinks::without_short_links(site.url) }
+    if is_stored { site } else { SiteLinks { codec: None, ..site } }
 }
 
 pub fn render_posts(
@@ -415,7 +415,7 @@ fn list_previews(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Res
     let mut all = Vec::new();
     for id in ids.into_iter().filter(|id| found.contains(id)) {
         let path = SignedPreview::new(ctx, kind, id, post_preview::QUARTER_HOUR_MS)?.signed_path(&ctx.cursor_key);
-        let page = format!("<iframe class='tweet-preview' src='{}{path}'></iframe>", ctx.site.url);
+        let page = format!("<iframe class='tweet-preview' src='{}{path}'></iframe>", ctx.site.files_url);
         all.push(json!({ name: id.to_string(), "preview": page }));
     }
     Ok(OperationOutput::from_value(all.into()).as_last_page())

@@ -73,7 +73,7 @@ fn respond_job(call: &RequestContext, job: ComplianceJob) -> Result<HttpReply, E
 }
 
 fn job_view(call: &RequestContext, job: ComplianceJob) -> ComplianceJobSummary {
-    let site = call.site().url;
+    let site = call.site().files_url;
     ComplianceJobSummary {
         status: compliance::status(&job, call.now()),
         upload_url: format!("{site}/compliance/uploads/{}", job.upload_token),

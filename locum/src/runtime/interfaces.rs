@@ -265,6 +265,7 @@ fn web_config(settings: &ServerSettings, listening: &ListeningAddresses, keys: &
         },
         page_key: keys.pages,
         base_url: listening.base_url.trim_end_matches('/').to_owned(),
+        world: listening.world.clone(),
         short_link_key: Some(keys.short_links),
         short_link_host: settings.core.short_link_host.as_ref().map(|host| host.0.clone()),
         origins: origin_texts(&settings.core.public_origins),

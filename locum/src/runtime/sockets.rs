@@ -7,6 +7,7 @@ use base::{Fault, Rng};
 use edge::Listener;
 use listenfd::ListenFd;
 use serde::{Deserialize, Serialize};
+use web::WorldAddress;
 
 use crate::command_error::CommandError;
 use crate::config::{RunMode, ServerSettings, local_url};
@@ -27,6 +28,8 @@ pub(crate) struct ListeningAddresses {
     pub(crate) base_url: String,
     #[serde(default)]
     pub(crate) ads_sandbox: Option<String>,
+    #[serde(skip)]
+    pub(crate) world: Option<WorldAddress>,
 }
 
 impl ListeningAddresses {
@@ -104,6 +107,7 @@ pub(super) fn bind(settings: &ServerSettings) -> Result<BoundSockets, CommandErr
         redirect: redirect.as_ref().and_then(Listener::local_addr),
         base_url: settings.public_url(addr),
         ads_sandbox: sandbox.as_ref().and_then(Listener::local_addr).map(local_url),
+        world: None,
     };
     Ok(BoundSockets { public, redirect, sandbox, control, local, cluster, listening, token })
 }

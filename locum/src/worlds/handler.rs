@@ -45,7 +45,11 @@ impl WorldHandler {
         if !self.worlds.allows_further_worlds {
             return None;
         }
-        let named = request_world::named_by_host(request);
+        let named = match self.interface {
+            WorldInterface::Public => request_world::named_by_path(request),
+            WorldInterface::AdsSandbox | WorldInterface::Control => None,
+        };
+        let named = named.or_else(|| request_world::named_by_host(request));
         if named.is_some() || self.interface == WorldInterface::Control || !self.worlds.has_further_worlds() {
             return named;
         }

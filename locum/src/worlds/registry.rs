@@ -9,9 +9,10 @@ use base::{Error, Fault, Refusal};
 use emulator::journal::Journal;
 use parking_lot::RwLock;
 use tokio::sync::Semaphore;
+use web::WorldAddress;
 
 use super::control::WorldController;
-use super::request_world::mark_candidates;
+use super::request_world::{mark_candidates, world_path};
 use super::slot::{WorldLease, WorldOrigin, WorldSlot, WorldSlotParts, close_world};
 use super::testing_tools::{journal_limits, open_journal};
 use super::{MAIN_WORLD, WORLDS_FOLDER, names};
@@ -123,7 +124,7 @@ impl WorldRegistry {
         WorldSlot::new(parts, None)
     }
 
-    /// Links that carry no credentials name the world by their host.
+    /// Links that carry no credentials name the world by their host, those of files by their path.
     fn listening_of(&self, name: &str) -> ListeningAddresses {
         let main = &self.process.listening;
         let (scheme, authority) = main.base_url.split_once("://").unwrap_or(("http", &main.base_url));
@@ -133,7 +134,9 @@ impl WorldRegistry {
             }
             _ => format!("{scheme}://{name}.localhost"),
         };
-        ListeningAddresses { base_url, ..main.clone() }
+        let main_url = main.base_url.trim_end_matches('/').to_owned();
+        let world = Some(WorldAddress { main_url, path: world_path(name) });
+        ListeningAddresses { base_url, world, ..main.clone() }
     }
 
     pub(super) fn insert(&self, slot: Arc<WorldSlot>) {

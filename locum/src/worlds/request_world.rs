@@ -2,13 +2,16 @@
 
 use edge::{Body, find_rare_header};
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST};
-use http::{HeaderMap, HeaderName, Request};
+use http::uri::PathAndQuery;
+use http::{HeaderMap, HeaderName, Request, Uri};
 
 use super::credentials::MARK_LENGTH;
 use super::registry::WorldRegistry;
 
 const WORLD_HEADER: HeaderName = HeaderName::from_static("x-locum-world");
 const WORLD_DOMAIN: &str = ".localhost";
+/// Before the name of a world and a path in it.
+const WORLD_PATH: &str = "/i/worlds/";
 /// Larger forms contain media, and come with an `Authorization` header.
 const MAX_FORM_BYTES: usize = 64 * 1024;
 const FORM_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(10);
@@ -25,6 +28,22 @@ pub(super) fn named_by_host(request: &Request<Body>) -> Option<String> {
     let label = without_port(host).strip_suffix(WORLD_DOMAIN)?;
     let is_world = !label.is_empty() && !label.contains('.') && !label.starts_with("ads-api-sandbox");
     is_world.then(|| label.to_ascii_lowercase())
+}
+
+/// What precedes the paths of a world, for links that carry no credentials.
+pub(super) fn world_path(name: &str) -> String {
+    format!("{WORLD_PATH}{name}")
+}
+
+/// The name in a path such as `/i/worlds/NAME/media/1.png`, which is `/media/1.png` from then on.
+pub(super) fn named_by_path(request: &mut Request<Body>) -> Option<String> {
+    let target = request.uri().path_and_query()?.as_str().strip_prefix(WORLD_PATH)?;
+    let (name, rest) = target.split_at(target.find('/')?);
+    let (name, rest) = (name.to_owned(), rest.parse::<PathAndQuery>().ok()?);
+    let mut parts = request.uri().clone().into_parts();
+    parts.path_and_query = Some(rest);
+    *request.uri_mut() = Uri::from_parts(parts).ok()?;
+    Some(name)
 }
 
 fn without_port(host: &str) -> &str {
@@ -85,7 +104,7 @@ mod tests {
     use edge::Body;
     use http::Request;
 
-    use super::{mark_candidates, named_by_host};
+    use super::{mark_candidates, named_by_host, named_by_path};
 
     #[test]
     fn host_and_header_name_a_world() {
@@ -97,6 +116,21 @@ mod tests {
         }
         let request = Request::builder().header("x-locum-world", "two").body(Body::empty()).unwrap();
         assert_eq!(named_by_host(&request).as_deref(), Some("two"));
+    }
+
+    #[test]
+    fn path_that_names_a_world_leads_to_the_rest_of_it() {
+        let named = |target: &str| {
+            let mut request = Request::builder().uri(target).body(Body::empty()).unwrap();
+            (named_by_path(&mut request), request.uri().to_string())
+        };
+        let found = (Some("t1".to_owned()), "/media/1.png?name=small".to_owned());
+        assert_eq!(named("/i/worlds/t1/media/1.png?name=small"), found);
+        let absolute = (Some("t1".to_owned()), "http://api.example/t/abc".to_owned());
+        assert_eq!(named("http://api.example/i/worlds/t1/t/abc"), absolute);
+        for target in ["/i/worlds/t1", "/i/worlds", "/media/1.png"] {
+            assert_eq!(named(target), (None, target.to_owned()));
+        }
     }
 
     #[test]

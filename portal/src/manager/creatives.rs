@@ -83,7 +83,7 @@ pub(super) fn add_picture(ctx: &ManagerAccount, url: Option<&str>, shown: &mut C
     let Some(url) = url.filter(|url| !url.is_empty()) else {
         return;
     };
-    let own = url.strip_prefix(ctx.request.site.url).unwrap_or(url);
+    let own = url.strip_prefix(ctx.request.site.files_url).unwrap_or(url);
     let file = own.split('?').next().unwrap_or_default();
     let kind = std::path::Path::new(file).extension();
     let film = kind.is_some_and(|kind| kind.eq_ignore_ascii_case("mp4"));

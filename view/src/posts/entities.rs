@@ -110,7 +110,8 @@ fn card_link_entity(ctx: PostRenderContext<'_>, card: &CardLink, link: &str, (st
     let media = id.and_then(|id| objects.media.get(id));
     let image = media.and_then(|media| {
         let moves = media.kind != "photo";
-        let own = if moves { still_url(media, objects.site.url) } else { media_url(media, objects.site.url) };
+        let own =
+            if moves { still_url(media, objects.site.files_url) } else { media_url(media, objects.site.files_url) };
         own.or_else(|| Some(media.preview_image_url.clone()).filter(|still| moves && !still.is_empty()))
     });
     if let (Some(image), Some(media), Some(members)) = (image, media, entity.as_object_mut()) {

@@ -69,7 +69,7 @@ pub(super) fn media_link(ctx: PostRenderContext<'_>) -> Option<String> {
     let first = media_keys(ctx.post).next().filter(|_| ctx.post.repost_of_id.is_none())?;
     let media = objects.media.get(id_from_media_key(first)?)?;
     media.uses?;
-    media_url(media, objects.site.url)
+    media_url(media, objects.site.files_url)
 }
 
 /// The destinations of the post's card, and its link for each.
@@ -77,7 +77,7 @@ pub(super) fn card_links(ctx: PostRenderContext<'_>) -> impl Iterator<Item = (&C
     let objects = ctx.objects;
     let card = card_id(ctx.post).and_then(|card| objects.card_links.get(&card));
     let links = card.into_iter().flatten();
-    links.filter_map(move |link| Some((link, card_link(link, ctx.post, objects.site.url)?)))
+    links.filter_map(move |link| Some((link, card_link(link, ctx.post, objects.site.files_url)?)))
 }
 
 /// The post's own short link to a card's destination, so that clicks are attributed to the post.
@@ -103,13 +103,13 @@ pub fn new_post_text(tx: &mut Tx<'_>, post: &Post, site: SiteLinks) -> Result<St
         Some(id) => media::find_by_id(tx, Id::new(id))?,
         None => None,
     };
-    let link = media.as_ref().and_then(|media| media_url(media, site.url));
+    let link = media.as_ref().and_then(|media| media_url(media, site.files_url));
     let card = card_id(post).filter(|_| link.is_none());
     let leads = match card {
         Some(card) => card_links::list_by_cards(tx, &[card])?,
         None => Vec::new(),
     };
-    let link = link.or_else(|| card_link(leads.first()?, post, site.url));
+    let link = link.or_else(|| card_link(leads.first()?, post, site.files_url));
     let text = shorten_links(post, site, &KnownLinks::default()).map_or_else(|| post.text.clone(), |full| full.text);
     Ok(match link {
         Some(link) if text.is_empty() => link,

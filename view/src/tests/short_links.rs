@@ -21,7 +21,7 @@ const URL: &str = "https://social.com";
 
 fn site() -> SiteLinks {
     let codec: &'static ShortLinkCodec = Box::leak(Box::new(ShortLinkCodec::new(&[9; 32])));
-    SiteLinks { url: URL, short_link_prefix: "https://social.com/t/", codec: Some(codec) }
+    SiteLinks { url: URL, files_url: URL, short_link_prefix: "https://social.com/t/", codec: Some(codec) }
 }
 
 fn selection() -> FieldSelection {

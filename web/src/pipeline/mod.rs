@@ -43,7 +43,7 @@ use crate::page_context::PageContext;
 use crate::reply::HttpReply;
 use crate::request_context::{AppState, RequestHead};
 use crate::router::ApiRouters;
-use crate::site_links::ShortLinkSettings;
+use crate::site_links::{ShortLinkSettings, WorldAddress};
 use crate::uploads::UploadProcessor;
 pub use own_server::OwnServer;
 pub use public_origin::PublicOrigin;
@@ -75,6 +75,8 @@ pub struct ServerConfig {
     pub rate_limit_url: Option<base::Secret>,
     /// Public URL of the site, without a trailing slash.
     pub base_url: String,
+    /// None for the main world, and for a production server.
+    pub world: Option<WorldAddress>,
     /// Key of the short links, the same on every node; links are rendered as written without one.
     pub short_link_key: Option<[u8; 32]>,
     /// The host of short links, which serves nothing else, if they have one.
@@ -131,6 +133,7 @@ impl Default for ServerConfig {
             page_key: [0; 32],
             rate_limit_url: None,
             base_url: "http://localhost".to_owned(),
+            world: None,
             short_link_key: None,
             short_link_host: None,
             origins: Vec::new(),
@@ -265,7 +268,7 @@ impl ApiServer {
             webhooks: config.webhooks.clone(),
             emulator: config.emulator.clone(),
             own_server: OwnServer::default(),
-            site: short_links.build_site(config.base_url.clone()),
+            site: short_links.build_own_site(config.base_url.clone()),
             emulated_sites: EmulatedSites::new(&config.emulated_hosts, short_links),
             page_context: PageContext::new(&store, &config)?,
         };

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::harness::{DatabaseEngine, OAuth1Credentials, TestRequest, TestServer};
+use crate::media::{self, samples};
 
 fn start() -> TestServer {
     TestServer::start_on_engine(DatabaseEngine::Sqlite, &[])
@@ -49,6 +50,37 @@ fn credentials_select_the_world_and_worlds_do_not_see_each_other() {
     let page = server.send(TestRequest::get(format!("/ada/status/{in_one}")).header("host", "one.localhost"));
     assert_eq!(page.status, 200, "{}", page.text());
     assert_eq!(server.send(TestRequest::get(format!("/ada/status/{in_one}"))).status, 404);
+}
+
+#[test]
+fn files_and_short_links_of_a_world_are_fetched_without_credentials() {
+    let server = start();
+    let keys = create(&server, "one", "demo");
+    let token = &keys["USER_TOKEN"];
+    let photo =
+        server.send(media::upload_request("tweet_image", &samples::png(20, 10)).bearer(token)).assert_status(200);
+    let body = json!({
+        "text": "Look https://example.com/far",
+        "media": { "media_ids": [photo["data"]["id"]] },
+    });
+    let post = server.send(TestRequest::post("/2/tweets").json(&body).bearer(token)).assert_status(201);
+    let fields = "expansions=attachments.media_keys&media.fields=url&tweet.fields=entities";
+    let path = format!("/2/tweets/{}?{fields}", post["data"]["id"].as_str().unwrap());
+    let host = server.url.trim_start_matches("http://").to_owned();
+    for host in [host.as_str(), "api.x.com"] {
+        let read = server.send(TestRequest::get(&path).bearer(token).header("host", host)).assert_status(200);
+        let picture = read["includes"]["media"][0]["url"].as_str().unwrap();
+        let link = read["data"]["entities"]["urls"][0]["url"].as_str().unwrap();
+        for (url, status) in [(picture, 200), (link, 301)] {
+            let (shown_host, path) = url.split_once("//").unwrap().1.split_once('/').unwrap();
+            assert_eq!(shown_host, host, "{url}");
+            let fetch = |path: &str| server.send(TestRequest::get(path).header("host", host)).status;
+            assert_eq!(fetch(&format!("/{path}")), status, "{url}");
+            let in_main = path.strip_prefix("i/worlds/one").unwrap();
+            assert_eq!(fetch(in_main), 404, "{url}");
+        }
+    }
+    assert_eq!(server.send(TestRequest::get("/i/worlds/two/media/1.png")).status, 404);
 }
 
 #[test]
