@@ -8,7 +8,8 @@
 //! * `event_id` lets the receiver recognize copies of an event (it is also sent as a header): the same for every
 //!   attempt, replay and stream, and different for each subscription that an event matches.
 //! * Deliveries of one webhook with the same `order_key` (the subscribed user's id) arrive in the order in which they
-//!   were enqueued; those with different keys do not wait for each other.
+//!   were enqueued, except those that failed [`MAX_BLOCKING_TRIES`] times: later ones do not wait for them. Those with
+//!   different keys do not wait for each other.
 //! * `at` is the time of the event, by which replays select it; `post_id` is the post in the body, so that a replay
 //!   omits posts deleted since.
 //! * `body` is sent and signed byte for byte.
@@ -76,6 +77,9 @@ row! {
     }
 }
 
+/// After so many failed attempts, a delivery does not hold up later ones any more: the receiver refuses just this one.
+pub const MAX_BLOCKING_TRIES: i64 = 3;
+
 row! {
     /// A waiting delivery without its body.
     #[derive(Clone, Copy, Debug)]
@@ -83,6 +87,7 @@ row! {
         pub seq: i64,
         pub webhook_id: i64,
         pub order_key: i64,
+        pub tries: i64,
         /// Without an attempt yet, not later than when the row was read, whatever the clock of the node that wrote it.
         pub due_at: Time,
     }
@@ -186,27 +191,26 @@ pub fn highest_seq(tx: &mut Tx<'_>) -> Result<i64, Fault> {
 
 /// Deliveries of all webhooks after a sequence number, with whether they are waiting.
 pub fn list_after(tx: &mut Tx<'_>, seq: i64, limit: i64) -> Result<Vec<(PendingDelivery, bool)>, Fault> {
-    let sql = select!(PendingDelivery + "state, tries", "WHERE seq > $1 ORDER BY seq LIMIT $2");
-    let found: Vec<(PendingDelivery, DeliveryState, i64)> = tx.query_rows(sql, &[seq.into(), limit.into()])?;
+    let sql = select!(PendingDelivery + "state", "WHERE seq > $1 ORDER BY seq LIMIT $2");
+    let found: Vec<(PendingDelivery, DeliveryState)> = tx.query_rows(sql, &[seq.into(), limit.into()])?;
     let now = tx.now();
     let found = found.into_iter();
-    Ok(found.map(|(one, state, tries)| (one.due_by(now, tries), state == DeliveryState::Waiting)).collect())
+    Ok(found.map(|(one, state)| (one.due_by(now), state == DeliveryState::Waiting)).collect())
 }
 
 impl PendingDelivery {
-    fn due_by(self, now: Time, tries: i64) -> Self {
-        if tries > 0 { self } else { Self { due_at: self.due_at.min(now), ..self } }
+    fn due_by(self, now: Time) -> Self {
+        if self.tries > 0 { self } else { Self { due_at: self.due_at.min(now), ..self } }
     }
 }
 
 /// Waiting deliveries of a webhook after a sequence number, in order.
 pub fn list_pending(tx: &mut Tx<'_>, webhook_id: i64, seq: i64, limit: i64) -> Result<Vec<PendingDelivery>, Fault> {
-    let sql =
-        select!(PendingDelivery + "tries", "WHERE webhook_id = $1 AND state = 0 AND seq > $2 ORDER BY seq LIMIT $3");
+    let sql = select!(PendingDelivery, "WHERE webhook_id = $1 AND state = 0 AND seq > $2 ORDER BY seq LIMIT $3");
     let args = [webhook_id.into(), seq.into(), limit.into()];
-    let found: Vec<(PendingDelivery, i64)> = tx.query_rows(sql, &args)?;
+    let found: Vec<PendingDelivery> = tx.query_rows(sql, &args)?;
     let now = tx.now();
-    Ok(found.into_iter().map(|(one, tries)| one.due_by(now, tries)).collect())
+    Ok(found.into_iter().map(|one| one.due_by(now)).collect())
 }
 
 pub fn list_pending_webhooks(tx: &mut Tx<'_>) -> Result<Vec<i64>, Fault> {
@@ -243,13 +247,13 @@ pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Time>, Fault> {
 }
 
 /// Due deliveries that wait for nothing but their receiver: the webhook is valid, and no earlier delivery with the same
-/// key is to be repeated later. At most `limit` are counted.
+/// key that holds up others is to be repeated later. At most `limit` are counted.
 pub fn count_sendable(tx: &mut Tx<'_>, limit: i64) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM (SELECT d.seq FROM delivery d JOIN webhook w ON w.id = d.webhook_id \
                WHERE d.state = 0 AND d.due_at <= $1 AND w.valid = 1 AND NOT EXISTS (\
                SELECT 1 FROM delivery e WHERE e.webhook_id = d.webhook_id AND e.state = 0 \
-               AND e.order_key = d.order_key AND e.seq < d.seq AND e.due_at > $1) LIMIT $2) AS sendable";
-    tx.query_number(sql, &[tx.now().into(), limit.into()])
+               AND e.order_key = d.order_key AND e.seq < d.seq AND e.due_at > $1 AND e.tries < $3 AND d.tries < $3) LIMIT $2) AS sendable";
+    tx.query_number(sql, &[tx.now().into(), limit.into(), MAX_BLOCKING_TRIES.into()])
 }
 
 /// How many attempts were recorded since a position, by whether they succeeded, and the position after them.

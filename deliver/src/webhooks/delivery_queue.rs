@@ -1,11 +1,11 @@
-//! The in-memory queue of one webhook: the first delivery of each order key may be sent, independent of other
-//! keys.
+//! The in-memory queue of one webhook: the first delivery of each lane may be sent, independent of other lanes. Deliveries
+//! with the same order key share a lane, until one has failed so often that it gets its own.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::ops::Bound::{Excluded, Unbounded};
 
 use base::Time;
-use store::deliveries::PendingDelivery;
+use store::deliveries::{MAX_BLOCKING_TRIES, PendingDelivery};
 use tokio::sync::oneshot;
 
 /// Deliveries held in memory; the rest wait in the store.
@@ -19,13 +19,21 @@ const SCAN_BATCH: usize = 200;
 /// Before every delivery.
 const QUEUE_START: (Time, i64) = (Time::from_ms(0), 0);
 
+/// An order key with the number of the only delivery, or 0 if others may follow.
+type Lane = (i64, i64);
+
+const fn lane_of(delivery: &PendingDelivery) -> Lane {
+    let is_alone = delivery.tries >= MAX_BLOCKING_TRIES;
+    (delivery.order_key, if is_alone { delivery.seq } else { 0 })
+}
+
 #[derive(Debug, Default)]
 pub(super) struct DeliveryQueue {
-    by_key: HashMap<i64, VecDeque<PendingDelivery>>,
-    /// The first delivery of each key by due time, unless it is in flight.
-    due_heads: BTreeMap<(Time, i64), i64>,
-    /// By key, with a handle that aborts the delivery.
-    in_flight: HashMap<i64, (i64, Option<oneshot::Sender<()>>)>,
+    lanes: HashMap<Lane, VecDeque<PendingDelivery>>,
+    /// The first delivery of each lane by due time, unless it is in flight.
+    due_heads: BTreeMap<(Time, i64), Lane>,
+    /// By lane, with a handle that aborts the delivery.
+    in_flight: HashMap<Lane, (i64, Option<oneshot::Sender<()>>)>,
     /// Everything in memory or not yet recorded as done.
     known_seqs: HashSet<i64>,
     queued: usize,
@@ -39,8 +47,11 @@ pub(super) struct DeliveryQueue {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DeliveryOutcome {
     Done,
-    /// To be sent again at this time.
-    Retry(Time),
+    /// To be sent again at `due`, after so many attempts.
+    Retry {
+        due: Time,
+        tries: i64,
+    },
 }
 
 impl DeliveryQueue {
@@ -66,15 +77,19 @@ impl DeliveryQueue {
         }
         self.known_seqs.insert(new.seq);
         self.queued += 1;
-        let key = new.order_key;
-        let flying = self.in_flight.contains_key(&key);
-        let queue = self.by_key.entry(key).or_default();
+        self.insert(new);
+    }
+
+    fn insert(&mut self, new: PendingDelivery) {
+        let lane = lane_of(&new);
+        let flying = self.in_flight.contains_key(&lane);
+        let queue = self.lanes.entry(lane).or_default();
         let index = queue.partition_point(|other| other.seq < new.seq);
         if index == 0 && !flying {
             if let Some(first) = queue.front() {
                 self.due_heads.remove(&(first.due_at, first.seq));
             }
-            self.due_heads.insert((new.due_at, new.seq), key);
+            self.due_heads.insert((new.due_at, new.seq), lane);
         }
         queue.insert(index, new);
     }
@@ -97,20 +112,27 @@ impl DeliveryQueue {
         if self.in_flight.len() >= self.concurrency {
             return None;
         }
-        let (&(due, seq), &key) = self.due_heads.first_key_value()?;
+        let (&(due, seq), &lane) = self.due_heads.first_key_value()?;
         if due > now {
             return None;
         }
         self.due_heads.remove(&(due, seq));
-        self.in_flight.insert(key, (seq, None));
-        self.by_key.get(&key)?.front().copied()
+        self.in_flight.insert(lane, (seq, None));
+        self.lanes.get(&lane)?.front().copied()
     }
 
     /// Sets the handle that aborts a delivery in flight.
-    pub(super) fn set_stop_handle(&mut self, key: i64, stop: oneshot::Sender<()>) {
-        if let Some((_, index)) = self.in_flight.get_mut(&key) {
-            *index = Some(stop);
+    pub(super) fn set_stop_handle(&mut self, key: i64, seq: i64, stop: oneshot::Sender<()>) {
+        let lane = self.find_lane(key, seq);
+        if let Some((_, handle)) = self.in_flight.get_mut(&lane) {
+            *handle = Some(stop);
         }
+    }
+
+    /// The lane of a delivery that was pushed.
+    fn find_lane(&self, key: i64, seq: i64) -> Lane {
+        let alone = (key, seq);
+        if self.lanes.contains_key(&alone) { alone } else { (key, 0) }
     }
 
     /// Some of the deliveries that wait for a retry and block others; different ones each time.
@@ -122,19 +144,20 @@ impl DeliveryQueue {
             Some((last, _)) if some.len() == SCAN_BATCH => **last,
             _ => QUEUE_START,
         };
-        let queues = some.into_iter().filter_map(|(_, key)| self.by_key.get(key));
+        let queues = some.into_iter().filter_map(|(_, lane)| self.lanes.get(lane));
         let queues = queues.filter(|queue| queue.len() > 1);
         queues.filter_map(|queue| queue.front().copied()).collect()
     }
 
     pub(super) fn complete(&mut self, key: i64, seq: i64, outcome: DeliveryOutcome) {
-        let was_ours = self.in_flight.get(&key).is_some_and(|(flying, _)| *flying == seq);
+        let lane = self.find_lane(key, seq);
+        let was_ours = self.in_flight.get(&lane).is_some_and(|(flying, _)| *flying == seq);
         if was_ours {
-            self.in_flight.remove(&key);
-        } else if outcome != DeliveryOutcome::Done || self.in_flight.contains_key(&key) {
+            self.in_flight.remove(&lane);
+        } else if outcome != DeliveryOutcome::Done || self.in_flight.contains_key(&lane) {
             return; // sent before this lane was taken up
         }
-        let Some(queue) = self.by_key.get_mut(&key) else {
+        let Some(queue) = self.lanes.get_mut(&lane) else {
             return;
         };
         let Ok(index) = queue.binary_search_by_key(&seq, |waiting| waiting.seq) else {
@@ -143,24 +166,20 @@ impl DeliveryQueue {
         if let Some(first) = queue.front() {
             self.due_heads.remove(&(first.due_at, first.seq));
         }
-        match outcome {
-            DeliveryOutcome::Done => {
-                queue.remove(index);
-                self.queued = self.queued.saturating_sub(1);
-            }
-            DeliveryOutcome::Retry(due) => {
-                if let Some(waiting) = queue.get_mut(index) {
-                    waiting.due_at = due;
-                }
-            }
-        }
+        let completed = queue.remove(index);
         match queue.front() {
             Some(first) => {
-                self.due_heads.insert((first.due_at, first.seq), key);
+                self.due_heads.insert((first.due_at, first.seq), lane);
             }
             None => {
-                self.by_key.remove(&key);
+                self.lanes.remove(&lane);
             }
+        }
+        match (outcome, completed) {
+            (DeliveryOutcome::Retry { due, tries }, Some(again)) => {
+                self.insert(PendingDelivery { due_at: due, tries, ..again });
+            }
+            _ => self.queued = self.queued.saturating_sub(1),
         }
     }
 
@@ -175,32 +194,29 @@ impl DeliveryQueue {
         self.concurrency = self.concurrency.min(1);
     }
 
-    /// Makes everything due at once, because the receiver is back.
-    pub(super) fn make_all_due(&mut self, now: Time) {
+    /// Makes everything due at once in the order of enqueueing, because the receiver is back.
+    pub(super) fn make_all_due(&mut self) {
+        let (due, _) = QUEUE_START;
         let heads = std::mem::take(&mut self.due_heads);
-        for ((due, seq), key) in heads {
-            let due = due.min(now);
-            if let Some(first) = self.by_key.get_mut(&key).and_then(VecDeque::front_mut) {
+        for ((_, seq), lane) in heads {
+            if let Some(first) = self.lanes.get_mut(&lane).and_then(VecDeque::front_mut) {
                 first.due_at = due;
             }
-            self.due_heads.insert((due, seq), key);
+            self.due_heads.insert((due, seq), lane);
         }
     }
 
     /// Confirms that a completed delivery has been recorded.
     pub(super) fn confirm_recorded(&mut self, key: i64, seq: i64) {
-        let queue = self.by_key.get(&key);
-        let is_first = queue.is_some_and(|queue| {
-            let index = queue.binary_search_by_key(&seq, |waiting| waiting.seq);
-            index.is_ok()
-        });
-        if !is_first {
+        let queue = self.lanes.get(&self.find_lane(key, seq));
+        let waits = queue.is_some_and(|queue| queue.binary_search_by_key(&seq, |waiting| waiting.seq).is_ok());
+        if !waits {
             self.known_seqs.remove(&seq);
         }
     }
 
     pub(super) fn highest_seq(&self) -> i64 {
-        let last = self.by_key.values().filter_map(VecDeque::back);
+        let last = self.lanes.values().filter_map(VecDeque::back);
         last.map(|waiting| waiting.seq).max().unwrap_or(0)
     }
 
@@ -214,7 +230,7 @@ impl DeliveryQueue {
 
     /// Whether nothing waits and nothing is in flight.
     pub(super) fn is_idle(&self) -> bool {
-        self.by_key.is_empty() && self.in_flight.is_empty() && self.known_seqs.is_empty()
+        self.lanes.is_empty() && self.in_flight.is_empty() && self.known_seqs.is_empty()
     }
 
     pub(super) fn has_in_flight(&self) -> bool {
@@ -255,7 +271,11 @@ mod tests {
     const NOW: Time = Time::from_seconds(1_780_315_200);
 
     const fn waiting(seq: i64, order_key: i64) -> PendingDelivery {
-        PendingDelivery { seq, webhook_id: 1, order_key, due_at: NOW }
+        PendingDelivery { seq, webhook_id: 1, order_key, tries: 0, due_at: NOW }
+    }
+
+    const fn failed(tries: i64, due: Time) -> DeliveryOutcome {
+        DeliveryOutcome::Retry { due, tries }
     }
 
     fn taken(queue: &mut DeliveryQueue, now: Time) -> Vec<i64> {
@@ -273,7 +293,7 @@ mod tests {
         queue.complete(8, 3, DeliveryOutcome::Done);
         assert_eq!(taken(&mut queue, NOW), [5]);
         let later = NOW.plus_ms(5000);
-        queue.complete(7, 1, DeliveryOutcome::Retry(later));
+        queue.complete(7, 1, failed(1, later));
         queue.reduce_concurrency();
         queue.complete(8, 5, DeliveryOutcome::Done);
         assert_eq!(taken(&mut queue, NOW), Vec::<i64>::new());
@@ -333,11 +353,46 @@ mod tests {
         }
         assert_eq!(taken(&mut queue, NOW), [1, 2, 3]);
         for key in 1..=3 {
-            queue.complete(key, key, DeliveryOutcome::Retry(NOW.plus_ms(1_000_000)));
+            queue.complete(key, key, failed(1, NOW.plus_ms(1_000_000)));
         }
         assert_eq!(taken(&mut queue, NOW), Vec::<i64>::new());
-        queue.make_all_due(NOW);
+        queue.make_all_due();
         assert_eq!(taken(&mut queue, NOW), [1, 2, 3]);
+    }
+
+    #[test]
+    fn what_failed_three_times_holds_up_nothing_and_goes_first_when_the_receiver_is_back() {
+        let mut queue = DeliveryQueue::new();
+        for seq in 1..=4 {
+            queue.push(waiting(seq, 7));
+        }
+        let later = NOW.plus_ms(5000);
+        for tries in 1..=2 {
+            assert_eq!(taken(&mut queue, later), [1]);
+            queue.complete(7, 1, failed(tries, later));
+            queue.confirm_recorded(7, 1);
+            assert_eq!(taken(&mut queue, NOW), Vec::<i64>::new());
+        }
+        assert_eq!(taken(&mut queue, later), [1]);
+        queue.complete(7, 1, failed(3, later));
+        queue.confirm_recorded(7, 1);
+        assert_eq!(taken(&mut queue, NOW), [2]);
+        queue.complete(7, 2, DeliveryOutcome::Done);
+        // Each on its own: the first is not in the way of the third, nor the other way round.
+        assert_eq!(taken(&mut queue, later), [3, 1]);
+        queue.complete(7, 1, failed(4, later));
+        queue.complete(7, 3, DeliveryOutcome::Done);
+        queue.make_all_due();
+        assert_eq!(taken(&mut queue, NOW), [1, 4]);
+        for seq in 1..=4 {
+            queue.complete(7, seq, DeliveryOutcome::Done);
+            queue.confirm_recorded(7, seq);
+        }
+        assert!(queue.is_idle());
+        // After a restart as well.
+        queue.push(PendingDelivery { tries: 3, due_at: later, ..waiting(5, 7) });
+        queue.push(waiting(6, 7));
+        assert_eq!(taken(&mut queue, NOW), [6]);
     }
 
     #[test]

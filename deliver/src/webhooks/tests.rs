@@ -1,6 +1,7 @@
 //! Long delays on a test clock, changing addresses, several nodes, and certificates.
 
 mod nodes;
+mod order;
 mod tls;
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -37,6 +38,8 @@ struct Receiver {
     challenge: Arc<AtomicUsize>,
     /// 0: no response.
     delivery: Arc<AtomicUsize>,
+    /// The event that is answered with 500.
+    refused_id: Arc<Mutex<String>>,
     /// In milliseconds.
     pause: Arc<AtomicUsize>,
     challenges: Arc<AtomicUsize>,
@@ -50,11 +53,13 @@ impl Receiver {
             port: listener.local_addr().unwrap().port(),
             challenge: Arc::new(AtomicUsize::new(200)),
             delivery: Arc::new(AtomicUsize::new(200)),
+            refused_id: Arc::default(),
             pause: Arc::default(),
             challenges: Arc::default(),
             heard: Arc::default(),
         };
         let (challenge, delivery) = (receiver.challenge.clone(), receiver.delivery.clone());
+        let refused_id = receiver.refused_id.clone();
         let pause = receiver.pause.clone();
         let (challenges, heard) = (receiver.challenges.clone(), receiver.heard.clone());
         let secret = secret.clone();
@@ -72,7 +77,8 @@ impl Receiver {
                 while delivery.load(Ordering::SeqCst) == 0 {
                     std::thread::park();
                 }
-                (delivery.load(Ordering::SeqCst), String::new())
+                let status = if *refused_id.lock() == id { 500 } else { delivery.load(Ordering::SeqCst) };
+                (status, String::new())
             }
         };
         let answer = Arc::new(answer);
@@ -351,68 +357,6 @@ async fn one_that_comes_back_gets_everything_at_once() {
         let all = async || world.states(hook).await.iter().all(|one| *one == DeliveryState::Delivered);
         until("all is delivered", all).await;
         assert_eq!(world.webhook(hook).await.failing_since, None);
-    };
-    while_sending(&world, settings(), story).await;
-}
-
-/// An event that arrives while a backlog of more than one page is loaded.
-async fn check_order_of_backlog(world: &World) {
-    let (app, secret) = world.app().await;
-    let receiver = Receiver::open(&secret);
-    let hook = world.hook(app, receiver.port).await;
-    world.enqueue(hook, 0..2500, 10).await;
-    // The queue is loaded page by page, while there is something to send.
-    receiver.pause.store(300, Ordering::SeqCst);
-    let story = async {
-        until("the first are under way", async || receiver.count() == 10).await;
-        receiver.pause.store(0, Ordering::SeqCst);
-        world.enqueue(hook, 2500..2510, 10).await;
-        until("all came", async || receiver.count() >= 2510).await;
-        let heard: Vec<i64> = receiver.heard.lock().iter().map(|id| id.parse().unwrap()).collect();
-        for key in 0..10 {
-            let of_key: Vec<i64> = heard.iter().copied().filter(|id| id % 10 == key).collect();
-            assert!(of_key.is_sorted(), "{of_key:?}");
-        }
-    };
-    while_sending(world, settings(), story).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn event_that_arrives_during_a_backlog_is_sent_after_it() {
-    check_order_of_backlog(&World::open(None, 0).await).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn what_is_withdrawn_holds_up_nothing_behind_it() {
-    let world = World::open(None, 0).await;
-    let (app, secret) = world.app().await;
-    let receiver = Receiver::open(&secret);
-    receiver.delivery.store(500, Ordering::SeqCst);
-    let hook = world.hook(app, receiver.port).await;
-    let user = base::UserId::new(7);
-    let confide = move |tx: &mut Tx<'_>| {
-        let new = NewDelivery {
-            webhook_id: hook,
-            event_id: "in confidence",
-            order_key: 0,
-            post_id: None,
-            at: tx.now(),
-            body: "{}",
-        };
-        Ok(deliveries::enqueue_with_consent(tx, &new, user)?)
-    };
-    let story = async {
-        world.store.write(confide).await.unwrap();
-        until("it is tried", async || receiver.count() == 1).await;
-        world.enqueue(hook, 1..3, 1).await;
-        receiver.delivery.store(200, Ordering::SeqCst);
-        // It is due in five seconds, by a clock that stands still.
-        tokio::time::sleep(Duration::from_millis(1500)).await;
-        assert_eq!(receiver.count(), 1);
-        let withdraw = move |tx: &mut Tx<'_>| Ok(deliveries::withdraw_consent(tx, hook, user)?);
-        assert_eq!(world.store.write(withdraw).await.unwrap(), 1);
-        until("the others come", async || receiver.count() == 3).await;
-        assert_eq!(receiver.heard.lock()[1..], ["1", "2"]);
     };
     while_sending(&world, settings(), story).await;
 }

@@ -128,7 +128,9 @@ impl SenderState {
         };
         let disable_after_ms = i64::try_from(self.settings.disable_after.as_millis()).unwrap_or(i64::MAX);
         if let Some(active) = self.active.get_mut(&id) {
-            active.queue.complete(key, seq, again.map_or(DeliveryOutcome::Done, DeliveryOutcome::Retry));
+            let tries = completed.delivery.tries.saturating_add(1);
+            let done = again.map_or(DeliveryOutcome::Done, |due| DeliveryOutcome::Retry { due, tries });
+            active.queue.complete(key, seq, done);
             active.update_health(good, now, disable_after_ms, &mut outcome);
             if outcome.disable_reason.is_some() {
                 active.queue.abort_in_flight();
@@ -194,7 +196,7 @@ impl ActiveWebhook {
                 self.webhook.failing_since = None;
                 outcome.failure_change = FailureChange::Recovered;
                 if now.ms().saturating_sub(since.ms()) >= MIN_AWAY_MS {
-                    self.queue.make_all_due(now);
+                    self.queue.make_all_due();
                     outcome.is_back = true;
                 }
             }

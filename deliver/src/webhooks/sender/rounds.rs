@@ -276,7 +276,8 @@ impl SenderState {
     fn requeue(&mut self, due: &[PendingDelivery], now: Time) {
         for waiting in due {
             if let Some(active) = self.active.get_mut(&waiting.webhook_id) {
-                active.queue.complete(waiting.order_key, waiting.seq, DeliveryOutcome::Retry(now));
+                let again = DeliveryOutcome::Retry { due: now, tries: waiting.tries };
+                active.queue.complete(waiting.order_key, waiting.seq, again);
             }
         }
     }
@@ -304,7 +305,7 @@ impl SenderState {
             self.ready.insert(delivery.webhook_id);
             postponed = Some(stop);
         } else {
-            active.queue.set_stop_handle(delivery.order_key, stop);
+            active.queue.set_stop_handle(delivery.order_key, delivery.seq, stop);
         }
         let mut signature = sign(&active.secret, delivery.body.as_bytes());
         if fault.as_ref().is_some_and(DeliveryFault::spoils_signature) {

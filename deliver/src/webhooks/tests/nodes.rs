@@ -77,7 +77,7 @@ async fn of_several_nodes_one_sends() {
 #[tokio::test(flavor = "multi_thread")]
 async fn event_that_arrives_during_a_backlog_is_sent_after_it() {
     if let Some(database) = Database::make("backlog").await {
-        super::check_order_of_backlog(&database.node(0).await).await;
+        super::order::check_order_of_backlog(&database.node(0).await).await;
     }
 }
 
