@@ -11,33 +11,28 @@ use base::{Error, Fault, Refusal, Vocabulary};
 use http::HeaderValue;
 use serde_json::Value;
 use web::body::{self, BodyContentType};
-use web::endpoint::HandlerFuture;
 use web::request_context::{HttpReply, RequestContext};
 
 const GZIP: HeaderValue = HeaderValue::from_static("application/gzip");
 
 /// `GET /ads-files/{token}`: a finished analytics file. The token is the only credential.
-pub(crate) fn download_analytics_file(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let token = call.path_text("token")?.to_owned();
-        let file = call.read(move |tx| Ok(ads_delivery::analytics::jobs::find_job_file(tx, &token)?));
-        let file = file.await?.ok_or(Refusal::RouteNotFound)?;
-        Ok(HttpReply::bytes(200, GZIP, file))
-    })
+pub(crate) async fn download_analytics_file(call: RequestContext) -> Result<HttpReply, Error> {
+    let token = call.path_text("token")?.to_owned();
+    let file = call.read(move |tx| Ok(ads_delivery::analytics::jobs::find_job_file(tx, &token)?));
+    let file = file.await?.ok_or(Refusal::RouteNotFound)?;
+    Ok(HttpReply::bytes(200, GZIP, file))
 }
 
 /// Handles every operation that the `ads` crate declares.
-pub(crate) fn run_operation(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let response = execute(&call, parse_request(&call)?).await?;
-        let mut reply = HttpReply::bytes(200, web::reply::ADS_JSON, response.body);
-        for (name, value) in response.headers {
-            if let Ok(value) = HeaderValue::from_str(&value) {
-                reply.headers.insert(name, value);
-            }
+pub(crate) async fn run_operation(call: RequestContext) -> Result<HttpReply, Error> {
+    let response = execute(&call, parse_request(&call)?).await?;
+    let mut reply = HttpReply::bytes(200, web::reply::ADS_JSON, response.body);
+    for (name, value) in response.headers {
+        if let Ok(value) = HeaderValue::from_str(&value) {
+            reply.headers.insert(name, value);
         }
-        Ok(reply)
-    })
+    }
+    Ok(reply)
 }
 
 async fn execute(call: &RequestContext, request: AdsRequest) -> Result<AdsResponse, Error> {

@@ -9,30 +9,27 @@ use network::{
 };
 use pages::PageErrorKind;
 use pages::members::HOME_PATH;
-use portal::{MemberVisit, PageExit, exit_page, redirect_to, run_page};
+use portal::{MemberVisit, PageExit, exit_page, redirect_to};
 use store::Tx;
-use web::endpoint::HandlerFuture;
 use web::error_formats::{error_message, refusal_status};
-use web::request_context::RequestContext;
+use web::request_context::{HttpReply, RequestContext};
 
-pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let (visit, form) = MemberVisit::accept_form(&call).await?;
-        let user = visit.person.user.id;
-        let text = form.text("act");
-        let action = MemberAction::parse(&text).ok_or_else(|| Refusal::invalid_value("act", &text))?;
-        let next = form.return_path().unwrap_or_else(|| HOME_PATH.to_owned());
-        match call.write(move |tx| action.execute(tx, user)).await.split_refusal()? {
-            Ok(()) => Ok(redirect_to(&action.return_path(&next))),
-            Err(refusal) => {
-                let message = error_message(&refusal).to_owned();
-                match exit_page(&call, &visit, PageErrorKind::Refused(message)) {
-                    PageExit::Reply(reply) => Ok(reply.status(refused_action_status(&refusal))),
-                    failed @ PageExit::Error(_) => Err(failed),
-                }
+pub(crate) async fn submit(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let (visit, form) = MemberVisit::accept_form(&call).await?;
+    let user = visit.person.user.id;
+    let text = form.text("act");
+    let action = MemberAction::parse(&text).ok_or_else(|| Refusal::invalid_value("act", &text))?;
+    let next = form.return_path().unwrap_or_else(|| HOME_PATH.to_owned());
+    match call.write(move |tx| action.execute(tx, user)).await.split_refusal()? {
+        Ok(()) => Ok(redirect_to(&action.return_path(&next))),
+        Err(refusal) => {
+            let message = error_message(&refusal).to_owned();
+            match exit_page(&call, &visit, PageErrorKind::Refused(message)) {
+                PageExit::Reply(reply) => Ok(reply.status(refused_action_status(&refusal))),
+                failed @ PageExit::Error(_) => Err(failed),
             }
         }
-    })
+    }
 }
 
 /// What is not there and what is forbidden are told apart from what is wrong with the action itself.

@@ -5,13 +5,12 @@ use network::bookmarks::{self, FOLDER_NAME_LENGTH};
 use pages::members::{BOOKMARKS_PATH, BookmarkCard, BookmarkFolderItem, BookmarksPage, PostCard};
 use pages::{FormField, Pager};
 use portal::submitted_forms::{new_form_id, write_once};
-use portal::{MemberVisit, PageExit, PageQuery, redirect_to, run_page};
+use portal::{MemberVisit, PageExit, PageQuery, redirect_to};
 use store::Tx;
 use store::bookmarks::{self as stored, BookmarkFolder};
 use store::edges::Edge;
 use store::posts::PageRange;
 use web::HttpReply;
-use web::endpoint::HandlerFuture;
 use web::error_formats::error_message;
 use web::request_context::RequestContext;
 
@@ -37,36 +36,30 @@ struct LoadedBookmarks {
     next: Option<i64>,
 }
 
-pub(crate) fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = MemberVisit::from_call(&call).await?;
-        render(&call, &visit, None, FormField::default()).await
-    })
+pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = MemberVisit::from_call(&call).await?;
+    render(&call, &visit, None, FormField::default()).await
 }
 
-pub(crate) fn show_folder(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = MemberVisit::from_call(&call).await?;
-        let folder = call.path_id::<()>("id").map(Id::get)?;
-        render(&call, &visit, Some(folder), FormField::default()).await
-    })
+pub(crate) async fn show_folder(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = MemberVisit::from_call(&call).await?;
+    let folder = call.path_id::<()>("id").map(Id::get)?;
+    render(&call, &visit, Some(folder), FormField::default()).await
 }
 
-pub(crate) fn create_folder(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let (visit, form) = MemberVisit::accept_form(&call).await?;
-        let user = visit.person.user.id;
-        let sent = form.text("name");
-        let name = sent.clone();
-        let created = write_once(&call, user, &form.text("form"), move |tx| bookmarks::create_folder(tx, user, &name));
-        match created.await.split_refusal()? {
-            Ok(_) => Ok(redirect_to(BOOKMARKS_PATH)),
-            Err(refusal) => {
-                let error = describe_refusal(&refusal);
-                Ok(render(&call, &visit, None, FormField::invalid(sent, error)).await?.status(400))
-            }
+pub(crate) async fn create_folder(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let (visit, form) = MemberVisit::accept_form(&call).await?;
+    let user = visit.person.user.id;
+    let sent = form.text("name");
+    let name = sent.clone();
+    let created = write_once(&call, user, &form.text("form"), move |tx| bookmarks::create_folder(tx, user, &name));
+    match created.await.split_refusal()? {
+        Ok(_) => Ok(redirect_to(BOOKMARKS_PATH)),
+        Err(refusal) => {
+            let error = describe_refusal(&refusal);
+            Ok(render(&call, &visit, None, FormField::invalid(sent, error)).await?.status(400))
         }
-    })
+    }
 }
 
 fn describe_refusal(refusal: &Refusal) -> String {

@@ -9,13 +9,12 @@ use pages::members::{
     COMMUNITIES_PATH, CommunitiesPage, CommunitiesTab, CommunityCard, CommunityMembersPage, CommunityMembership,
     CommunityPage, PostCard, PostFeed,
 };
-use portal::{BrowserVisit, MemberVisit, PageQuery, run_page};
+use portal::{BrowserVisit, MemberVisit, PageExit, PageQuery};
 use store::Tx;
 use store::communities::{self as stored, Community};
 use store::posts::PageRange;
 use store::users;
-use web::endpoint::HandlerFuture;
-use web::request_context::RequestContext;
+use web::request_context::{HttpReply, RequestContext};
 
 use crate::lists::one_more;
 use crate::page_ranges::{build_pager, cursor_of, cut_page, range_before};
@@ -29,42 +28,40 @@ pub(crate) fn community_path(id: i64) -> String {
     format!("{COMMUNITIES_PATH}/{id}")
 }
 
-pub(crate) fn list(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = MemberVisit::from_call(&call).await?;
-        let user = visit.person.user.id;
-        let query = PageQuery::from_call(&call).unwrap_or_default();
-        let words = query.get("q").unwrap_or_default().trim().to_owned();
-        let is_too_long = words.chars().count() > MAX_QUERY;
-        let tab = selected_tab(&query, &words);
-        let (range, asked) = (one_more(&range_before(&query)), words.clone());
-        let read = call.read(move |tx| {
-            let (communities, next) = match tab {
-                _ if is_too_long => (Vec::new(), None),
-                CommunitiesTab::Joined => load_joined(tx, user, &range)?,
-                CommunitiesTab::Newest => cut_communities(stored::list_newest(tx, range.below, range.limit)?),
-                CommunitiesTab::Found => {
-                    let limit = usize::try_from(range.limit).unwrap_or(0);
-                    cut_communities(stored::search(tx, &asked, range.below, limit)?)
-                }
-            };
-            Ok((load_community_cards(tx, communities)?, next))
-        });
-        let (communities, next) = read.await?;
-        let path = match tab {
-            CommunitiesTab::Found => format!("{COMMUNITIES_PATH}?q={}", base::percent::encode(&words)),
-            other => other.path().to_owned(),
+pub(crate) async fn list(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = MemberVisit::from_call(&call).await?;
+    let user = visit.person.user.id;
+    let query = PageQuery::from_call(&call).unwrap_or_default();
+    let words = query.get("q").unwrap_or_default().trim().to_owned();
+    let is_too_long = words.chars().count() > MAX_QUERY;
+    let tab = selected_tab(&query, &words);
+    let (range, asked) = (one_more(&range_before(&query)), words.clone());
+    let read = call.read(move |tx| {
+        let (communities, next) = match tab {
+            _ if is_too_long => (Vec::new(), None),
+            CommunitiesTab::Joined => load_joined(tx, user, &range)?,
+            CommunitiesTab::Newest => cut_communities(stored::list_newest(tx, range.below, range.limit)?),
+            CommunitiesTab::Found => {
+                let limit = usize::try_from(range.limit).unwrap_or(0);
+                cut_communities(stored::search(tx, &asked, range.below, limit)?)
+            }
         };
-        let problem = is_too_long.then(|| format!("A search has at most {MAX_QUERY} characters."));
-        let page = CommunitiesPage {
-            frame: visit.page_frame(&call),
-            tab,
-            query: FormField { value: words, error: problem },
-            communities,
-            pager: build_pager(&path, cursor_of(&query).is_none(), next),
-        };
-        Ok(visit.render_page(&call, &page)?.status(if is_too_long { 400 } else { 200 }))
-    })
+        Ok((load_community_cards(tx, communities)?, next))
+    });
+    let (communities, next) = read.await?;
+    let path = match tab {
+        CommunitiesTab::Found => format!("{COMMUNITIES_PATH}?q={}", base::percent::encode(&words)),
+        other => other.path().to_owned(),
+    };
+    let problem = is_too_long.then(|| format!("A search has at most {MAX_QUERY} characters."));
+    let page = CommunitiesPage {
+        frame: visit.page_frame(&call),
+        tab,
+        query: FormField { value: words, error: problem },
+        communities,
+        pager: build_pager(&path, cursor_of(&query).is_none(), next),
+    };
+    Ok(visit.render_page(&call, &page)?.status(if is_too_long { 400 } else { 200 }))
 }
 
 fn selected_tab(query: &PageQuery, words: &str) -> CommunitiesTab {
@@ -142,62 +139,58 @@ fn load_community(tx: &mut Tx<'_>, viewer: CardViewer, id: i64) -> Result<Loaded
     Ok(LoadedCommunity { card, membership, is_readable })
 }
 
-pub(crate) fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let (id, viewer) = (call.path_id::<()>("id").map(Id::get)?, CardViewer::new(&call, &visit));
-        let query = PageQuery::from_call(&call).unwrap_or_default();
-        let range = range_before(&query);
-        let read = call.read(move |tx| {
-            let community = load_community(tx, viewer, id)?;
-            if !community.is_readable {
-                return Ok((community, Vec::new(), None));
-            }
-            let found = timelines::load_community_page(tx, id, &range)?;
-            let next = found.scanned_range.map(|(_, oldest)| oldest.get()).filter(|_| found.more);
-            let cards = load_post_cards(tx, viewer, found.posts)?.into_iter();
-            // The page's heading names it.
-            Ok((community, cards.map(|card| PostCard { community: None, ..card }).collect(), next))
-        });
-        let (community, posts, next) = read.await?;
-        record_views(&call, viewer.viewer.user, &posts);
-        let path = community_path(id);
-        let page = CommunityPage {
-            frame: visit.page_frame(&call),
-            community: community.card,
-            membership: community.membership,
-            is_readable: community.is_readable,
-            feed: PostFeed { posts, pager: build_pager(&path, cursor_of(&query).is_none(), next), path },
-        };
-        Ok(visit.render_page(&call, &page)?)
-    })
+pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let (id, viewer) = (call.path_id::<()>("id").map(Id::get)?, CardViewer::new(&call, &visit));
+    let query = PageQuery::from_call(&call).unwrap_or_default();
+    let range = range_before(&query);
+    let read = call.read(move |tx| {
+        let community = load_community(tx, viewer, id)?;
+        if !community.is_readable {
+            return Ok((community, Vec::new(), None));
+        }
+        let found = timelines::load_community_page(tx, id, &range)?;
+        let next = found.scanned_range.map(|(_, oldest)| oldest.get()).filter(|_| found.more);
+        let cards = load_post_cards(tx, viewer, found.posts)?.into_iter();
+        // The page's heading names it.
+        Ok((community, cards.map(|card| PostCard { community: None, ..card }).collect(), next))
+    });
+    let (community, posts, next) = read.await?;
+    record_views(&call, viewer.viewer.user, &posts);
+    let path = community_path(id);
+    let page = CommunityPage {
+        frame: visit.page_frame(&call),
+        community: community.card,
+        membership: community.membership,
+        is_readable: community.is_readable,
+        feed: PostFeed { posts, pager: build_pager(&path, cursor_of(&query).is_none(), next), path },
+    };
+    Ok(visit.render_page(&call, &page)?)
 }
 
 /// `GET /communities/{id}/members`: for members only if the community is closed.
-pub(crate) fn show_members(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let (id, viewer) = (call.path_id::<()>("id").map(Id::get)?, CardViewer::new(&call, &visit));
-        let query = PageQuery::from_call(&call).unwrap_or_default();
-        let range = one_more(&range_before(&query));
-        let read = call.read(move |tx| {
-            let community = load_community(tx, viewer, id)?;
-            if !community.is_readable {
-                return Err(Refusal::RouteNotFound.into());
-            }
-            let edges = stored::member_page(tx, id, &range)?;
-            let (people, next) = load_edge_cards(tx, viewer, edges)?;
-            Ok((community.card, people, next))
-        });
-        let (community, people, next) = read.await?;
-        let path = format!("{}/members", community.path());
-        let page = CommunityMembersPage {
-            frame: visit.page_frame(&call),
-            community,
-            people,
-            pager: build_pager(&path, cursor_of(&query).is_none(), next),
-            path,
-        };
-        Ok(visit.render_page(&call, &page)?)
-    })
+pub(crate) async fn show_members(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let (id, viewer) = (call.path_id::<()>("id").map(Id::get)?, CardViewer::new(&call, &visit));
+    let query = PageQuery::from_call(&call).unwrap_or_default();
+    let range = one_more(&range_before(&query));
+    let read = call.read(move |tx| {
+        let community = load_community(tx, viewer, id)?;
+        if !community.is_readable {
+            return Err(Refusal::RouteNotFound.into());
+        }
+        let edges = stored::member_page(tx, id, &range)?;
+        let (people, next) = load_edge_cards(tx, viewer, edges)?;
+        Ok((community.card, people, next))
+    });
+    let (community, people, next) = read.await?;
+    let path = format!("{}/members", community.path());
+    let page = CommunityMembersPage {
+        frame: visit.page_frame(&call),
+        community,
+        people,
+        pager: build_pager(&path, cursor_of(&query).is_none(), next),
+        path,
+    };
+    Ok(visit.render_page(&call, &page)?)
 }

@@ -13,14 +13,12 @@ use pages::members::{
 use pages::{FormField, Notice};
 use portal::submitted_forms::{is_submitted, new_form_id, write_once};
 use portal::{
-    MemberVisit, PageExit, PageQuery, UploadSubmission, compose_box, post_error_message, redirect_to, run_page,
-    run_upload_form,
+    MemberVisit, PageExit, PageQuery, UploadSubmission, compose_box, post_error_message, redirect_to, run_upload_form,
 };
 use store::Tx;
 use store::unpublished_posts::UnpublishedPost;
 use store::users::User;
 use web::HttpReply;
-use web::endpoint::HandlerFuture;
 use web::error_formats::error_message;
 use web::request_context::RequestContext;
 use web::uploads::UploadForm;
@@ -64,41 +62,37 @@ struct DraftProblems {
     publish_at: Option<String>,
 }
 
-pub(crate) fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = MemberVisit::from_call(&call).await?;
-        let query = PageQuery::from_call(&call).unwrap_or_default();
-        let draft = match query.get("draft") {
-            None => PostDraft::from_query(&query),
-            Some(id) => {
-                let (id, user) = (Id::<()>::parse(id).ok_or(Refusal::RouteNotFound)?, visit.person.user.id);
-                let found = call.read(move |tx| unpublished_posts::find_own(tx, user, id.get())).await?;
-                PostDraft::from_stored(found, &visit.person.zone)
-            }
-        };
-        show_draft(&call, &visit, draft, DraftProblems::default()).await
-    })
+pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = MemberVisit::from_call(&call).await?;
+    let query = PageQuery::from_call(&call).unwrap_or_default();
+    let draft = match query.get("draft") {
+        None => PostDraft::from_query(&query),
+        Some(id) => {
+            let (id, user) = (Id::<()>::parse(id).ok_or(Refusal::RouteNotFound)?, visit.person.user.id);
+            let found = call.read(move |tx| unpublished_posts::find_own(tx, user, id.get())).await?;
+            PostDraft::from_stored(found, &visit.person.zone)
+        }
+    };
+    show_draft(&call, &visit, draft, DraftProblems::default()).await
 }
 
-pub(crate) fn show_edit(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = MemberVisit::from_call(&call).await?;
-        let (id, user): (PostId, _) = (call.path_id("id")?, visit.person.user.id);
-        let post = call.read(move |tx| Ok(store::posts::find_by_id(tx, id)?)).await?;
-        let post = post.filter(|post| post.author_id == user).ok_or(Refusal::RouteNotFound)?;
-        let draft = PostDraft {
-            media: post.media_keys.split(',').filter_map(|key| Id::parse(key.split_once('_')?.1)).collect(),
-            text: post.text,
-            edit_of: Some(id),
-            next: format!("/{}/status/{id}", visit.person.user.username),
-            ..PostDraft::default()
-        };
-        show_draft(&call, &visit, draft, DraftProblems::default()).await
-    })
+pub(crate) async fn show_edit(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = MemberVisit::from_call(&call).await?;
+    let (id, user): (PostId, _) = (call.path_id("id")?, visit.person.user.id);
+    let post = call.read(move |tx| Ok(store::posts::find_by_id(tx, id)?)).await?;
+    let post = post.filter(|post| post.author_id == user).ok_or(Refusal::RouteNotFound)?;
+    let draft = PostDraft {
+        media: post.media_keys.split(',').filter_map(|key| Id::parse(key.split_once('_')?.1)).collect(),
+        text: post.text,
+        edit_of: Some(id),
+        next: format!("/{}/status/{id}", visit.person.user.username),
+        ..PostDraft::default()
+    };
+    show_draft(&call, &visit, draft, DraftProblems::default()).await
 }
 
-pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
-    run_upload_form(call, handle_form)
+pub(crate) async fn submit(call: RequestContext) -> Result<HttpReply, PageExit> {
+    run_upload_form(call, handle_form).await
 }
 
 async fn handle_form(submission: Arc<UploadSubmission>) -> Result<HttpReply, PageExit> {

@@ -4,11 +4,10 @@ use base::{AccountTimeZone, Time};
 use network::unpublished_posts::{self, MAX_SCHEDULED};
 use pages::Pager;
 use pages::members::{DraftItem, DraftsPage, DraftsTab};
-use portal::{MemberVisit, PageQuery, run_page};
+use portal::{MemberVisit, PageExit, PageQuery};
 use store::communities::{self, Community};
 use store::unpublished_posts::UnpublishedPost;
-use web::endpoint::HandlerFuture;
-use web::request_context::RequestContext;
+use web::request_context::{HttpReply, RequestContext};
 
 use crate::communities::community_path;
 use crate::page_ranges::PAGE_SIZE;
@@ -19,44 +18,42 @@ const LOCAL_SECONDS: usize = 19;
 /// Characters of a post's text.
 const MAX_EXCERPT_LENGTH: usize = 280;
 
-pub(crate) fn show_drafts(call: RequestContext) -> HandlerFuture {
-    show(call, DraftsTab::Drafts)
+pub(crate) async fn show_drafts(call: RequestContext) -> Result<HttpReply, PageExit> {
+    show(call, DraftsTab::Drafts).await
 }
 
-pub(crate) fn show_scheduled(call: RequestContext) -> HandlerFuture {
-    show(call, DraftsTab::Scheduled)
+pub(crate) async fn show_scheduled(call: RequestContext) -> Result<HttpReply, PageExit> {
+    show(call, DraftsTab::Scheduled).await
 }
 
-fn show(call: RequestContext, tab: DraftsTab) -> HandlerFuture {
-    run_page(async move {
-        let visit = MemberVisit::from_call(&call).await?;
-        let user = visit.person.user.id;
-        let query = PageQuery::from_call(&call).unwrap_or_default();
-        let skip = query.get("skip").and_then(|skip| skip.parse().ok()).unwrap_or(0).clamp(0, MAX_SCHEDULED);
-        let list = match tab {
-            DraftsTab::Drafts => unpublished_posts::list_drafts,
-            DraftsTab::Scheduled => unpublished_posts::list_scheduled,
-        };
-        let read = call.read(move |tx| {
-            let posts = list(tx, user, skip, PAGE_SIZE + 1)?;
-            let communities: Vec<i64> = posts.iter().filter_map(|post| post.community_id).collect();
-            Ok((posts, communities::find_by_ids(tx, &communities)?))
-        });
-        let (mut posts, communities) = read.await?;
-        let size = usize::try_from(PAGE_SIZE).unwrap_or(usize::MAX);
-        let has_more = posts.len() > size;
-        posts.truncate(size);
-        let page = DraftsPage {
-            frame: visit.page_frame(&call),
-            tab,
-            items: posts.into_iter().map(|post| build_item(post, &communities)).collect(),
-            pager: Pager {
-                previous: (skip > 0).then(|| page_path(tab, skip - PAGE_SIZE)),
-                next: has_more.then(|| page_path(tab, skip + PAGE_SIZE)),
-            },
-        };
-        Ok(visit.render_page(&call, &page)?)
-    })
+async fn show(call: RequestContext, tab: DraftsTab) -> Result<HttpReply, PageExit> {
+    let visit = MemberVisit::from_call(&call).await?;
+    let user = visit.person.user.id;
+    let query = PageQuery::from_call(&call).unwrap_or_default();
+    let skip = query.get("skip").and_then(|skip| skip.parse().ok()).unwrap_or(0).clamp(0, MAX_SCHEDULED);
+    let list = match tab {
+        DraftsTab::Drafts => unpublished_posts::list_drafts,
+        DraftsTab::Scheduled => unpublished_posts::list_scheduled,
+    };
+    let read = call.read(move |tx| {
+        let posts = list(tx, user, skip, PAGE_SIZE + 1)?;
+        let communities: Vec<i64> = posts.iter().filter_map(|post| post.community_id).collect();
+        Ok((posts, communities::find_by_ids(tx, &communities)?))
+    });
+    let (mut posts, communities) = read.await?;
+    let size = usize::try_from(PAGE_SIZE).unwrap_or(usize::MAX);
+    let has_more = posts.len() > size;
+    posts.truncate(size);
+    let page = DraftsPage {
+        frame: visit.page_frame(&call),
+        tab,
+        items: posts.into_iter().map(|post| build_item(post, &communities)).collect(),
+        pager: Pager {
+            previous: (skip > 0).then(|| page_path(tab, skip - PAGE_SIZE)),
+            next: has_more.then(|| page_path(tab, skip + PAGE_SIZE)),
+        },
+    };
+    Ok(visit.render_page(&call, &page)?)
 }
 
 fn page_path(tab: DraftsTab, skip: i64) -> String {

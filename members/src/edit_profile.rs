@@ -12,13 +12,10 @@ use network::users::BIOGRAPHY_LENGTH;
 use pages::members::{EDIT_PROFILE_PATH, EditProfilePage, ProfilePictureForm};
 use pages::{FormField, Notice};
 use portal::submitted_forms::{is_submitted, new_form_id, write_once};
-use portal::{
-    MemberVisit, PageExit, PageQuery, SubmittedForm, UploadSubmission, redirect_to, run_page, run_upload_form,
-};
+use portal::{MemberVisit, PageExit, PageQuery, SubmittedForm, UploadSubmission, redirect_to, run_upload_form};
 use store::Tx;
 use store::users::User;
 use web::HttpReply;
-use web::endpoint::HandlerFuture;
 use web::error_formats::error_message;
 use web::request_context::RequestContext;
 use web::uploads::{IncomingFile, UploadProcessor};
@@ -48,11 +45,9 @@ enum ProfilePicture {
     Banner,
 }
 
-pub(crate) fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = MemberVisit::from_call(&call).await?;
-        render_settings(&call, &visit, ProfileDraft::from_user(&visit.person.user), None)
-    })
+pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = MemberVisit::from_call(&call).await?;
+    render_settings(&call, &visit, ProfileDraft::from_user(&visit.person.user), None)
 }
 
 fn render_settings(
@@ -94,29 +89,27 @@ fn render_settings(
     Ok(visit.render_page(call, &page)?.status(status))
 }
 
-pub(crate) fn update(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let (visit, form) = MemberVisit::accept_form(&call).await?;
-        let user = visit.person.user.id;
-        let draft = ProfileDraft::from_form(&form);
-        let (new, actor) = (draft.clone(), visit.audit_actor());
-        let saved = write_once(&call, user, &form.text("form"), move |tx| new.save(tx, &actor, user));
-        match saved.await.split_refusal()? {
-            Ok(_) => Ok(redirect_to_settings()),
-            Err(refusal) => {
-                let problem = ProfileDraft::problem(&refusal);
-                render_settings(&call, &visit, draft, Some(problem))
-            }
+pub(crate) async fn update(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let (visit, form) = MemberVisit::accept_form(&call).await?;
+    let user = visit.person.user.id;
+    let draft = ProfileDraft::from_form(&form);
+    let (new, actor) = (draft.clone(), visit.audit_actor());
+    let saved = write_once(&call, user, &form.text("form"), move |tx| new.save(tx, &actor, user));
+    match saved.await.split_refusal()? {
+        Ok(_) => Ok(redirect_to_settings()),
+        Err(refusal) => {
+            let problem = ProfileDraft::problem(&refusal);
+            render_settings(&call, &visit, draft, Some(problem))
         }
-    })
+    }
 }
 
 fn redirect_to_settings() -> HttpReply {
     redirect_to(&format!("{EDIT_PROFILE_PATH}?done=profile"))
 }
 
-pub(crate) fn update_picture(call: RequestContext) -> HandlerFuture {
-    run_upload_form(call, change_picture)
+pub(crate) async fn update_picture(call: RequestContext) -> Result<HttpReply, PageExit> {
+    run_upload_form(call, change_picture).await
 }
 
 async fn change_picture(submission: Arc<UploadSubmission>) -> Result<HttpReply, PageExit> {

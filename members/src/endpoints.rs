@@ -19,144 +19,144 @@ use crate::{
 pub static ENDPOINTS: &[&[Endpoint]] = &[TIMELINES, WRITING, MESSAGES, LISTS, COMMUNITIES, PROFILE];
 
 static TIMELINES: &[Endpoint] = &[
-    page_endpoint("showHome", HOME_PATH, home::show).summary("The home timeline, with a form for a post."),
-    page_endpoint("watchHome", HOME_LIVE_PATH, home_live::open)
+    page_endpoint("showHome", HOME_PATH, &home::show).summary("The home timeline, with a form for a post."),
+    page_endpoint("watchHome", HOME_LIVE_PATH, &home_live::open)
         .summary("Server-sent events that say how many new posts the home timeline has."),
-    page_endpoint("showProfile", "/{username}", profile::show)
+    page_endpoint("showProfile", "/{username}", &profile::show)
         .params(&[&[USERNAME]])
         .summary("A profile with posts, replies, media or one's own likes."),
-    page_endpoint("showFeed", "/{username}/feed.xml", feeds::show)
+    page_endpoint("showFeed", "/{username}/feed.xml", &feeds::show)
         .params(&[&[USERNAME]])
         .summary("The posts of a public profile for feed readers (Atom)."),
-    page_endpoint("showFollowers", "/{username}/followers", people::show_followers)
+    page_endpoint("showFollowers", "/{username}/followers", &people::show_followers)
         .params(&[&[USERNAME]])
         .summary("The followers of an account."),
-    page_endpoint("showFollowing", "/{username}/following", people::show_following)
+    page_endpoint("showFollowing", "/{username}/following", &people::show_following)
         .params(&[&[USERNAME]])
         .summary("The accounts that an account follows."),
-    page_endpoint("showPost", "/{username}/status/{id}", thread::show)
+    page_endpoint("showPost", "/{username}/status/{id}", &thread::show)
         .params(POST)
         .summary("A post with the posts that it replies to, and its replies."),
-    page_endpoint("showQuotes", "/{username}/status/{id}/quotes", thread::show_quotes)
+    page_endpoint("showQuotes", "/{username}/status/{id}/quotes", &thread::show_quotes)
         .params(POST)
         .summary("Posts that quote a post."),
-    page_endpoint("showPostVersions", "/{username}/status/{id}/history", thread::show_history)
+    page_endpoint("showPostVersions", "/{username}/status/{id}/history", &thread::show_history)
         .params(POST)
         .summary("The versions of an edited post."),
-    page_endpoint("findPost", "/i/web/status/{id}", thread::redirect_to_permalink)
+    page_endpoint("findPost", "/i/web/status/{id}", &thread::redirect_to_permalink)
         .aliases(&["/i/status/{id}"])
         .params(&[&[POST_ID]])
         .summary("Redirects to the page of a post."),
-    page_endpoint("showRobots", "/robots.txt", search_engines::show_robots).summary("What search engines may read."),
-    page_endpoint("showSitemap", "/sitemap.xml", search_engines::show_sitemap)
+    page_endpoint("showRobots", "/robots.txt", &search_engines::show_robots).summary("What search engines may read."),
+    page_endpoint("showSitemap", "/sitemap.xml", &search_engines::show_sitemap)
         .summary("Public profiles for search engines, where the owners of the site allow it."),
-    page_endpoint("searchAsMember", SEARCH_PATH, search::show).summary("Search for posts and people, and trends."),
-    page_endpoint("showNotifications", NOTIFICATIONS_PATH, notifications::show)
+    page_endpoint("searchAsMember", SEARCH_PATH, &search::show).summary("Search for posts and people, and trends."),
+    page_endpoint("showNotifications", NOTIFICATIONS_PATH, &notifications::show)
         .summary("What others did that concerns the account, and notices of the site."),
-    page_endpoint("showFollowRequests", FOLLOW_REQUESTS_PATH, follow_requests::show)
+    page_endpoint("showFollowRequests", FOLLOW_REQUESTS_PATH, &follow_requests::show)
         .summary("Those who ask to follow a protected account."),
-    page_endpoint("showBookmarks", BOOKMARKS_PATH, bookmarks::show).summary("One's own bookmarks and their folders."),
-    form_endpoint("createBookmarkFolderAsMember", BOOKMARKS_PATH, bookmarks::create_folder, BOOKMARK_FOLDER)
+    page_endpoint("showBookmarks", BOOKMARKS_PATH, &bookmarks::show).summary("One's own bookmarks and their folders."),
+    form_endpoint("createBookmarkFolderAsMember", BOOKMARKS_PATH, &bookmarks::create_folder, BOOKMARK_FOLDER)
         .summary("Creates a folder for bookmarks."),
-    page_endpoint("showBookmarkFolder", "/bookmarks/{id}", bookmarks::show_folder)
+    page_endpoint("showBookmarkFolder", "/bookmarks/{id}", &bookmarks::show_folder)
         .params(&[&[FOLDER_ID]])
         .summary("The bookmarks in a folder."),
 ];
 
 static WRITING: &[Endpoint] = &[
-    form_endpoint("actAsMember", ACTIONS_PATH, actions::submit, ACTION)
+    form_endpoint("actAsMember", ACTIONS_PATH, &actions::submit, ACTION)
         .summary("Likes, reposts, bookmarks, votes, follows, mutes or blocks, or the opposite."),
-    page_endpoint("showWritePost", COMPOSE_PATH, compose::show).summary("The form for a post, a reply or a quote."),
-    form_endpoint("writePost", COMPOSE_PATH, compose::submit, &[])
+    page_endpoint("showWritePost", COMPOSE_PATH, &compose::show).summary("The form for a post, a reply or a quote."),
+    form_endpoint("writePost", COMPOSE_PATH, &compose::submit, &[])
         .body(BodySpec::Multipart(COMPOSE))
         .summary("Publishes or schedules a post, saves it as a draft, or attaches a file to it."),
-    page_endpoint("showDrafts", DRAFTS_PATH, drafts::show_drafts).summary("One's own drafts."),
-    page_endpoint("showScheduledPosts", SCHEDULED_PATH, drafts::show_scheduled)
+    page_endpoint("showDrafts", DRAFTS_PATH, &drafts::show_drafts).summary("One's own drafts."),
+    page_endpoint("showScheduledPosts", SCHEDULED_PATH, &drafts::show_scheduled)
         .summary("One's own scheduled posts, and those that were not published."),
-    page_endpoint("showEditPost", "/{username}/status/{id}/edit", compose::show_edit)
+    page_endpoint("showEditPost", "/{username}/status/{id}/edit", &compose::show_edit)
         .params(POST)
         .summary("The form that edits a post."),
 ];
 
 static MESSAGES: &[Endpoint] = &[
-    page_endpoint("showConversations", MESSAGES_PATH, messages::list).summary("One's own conversations."),
-    page_endpoint("showNewMessage", NEW_MESSAGE_PATH, message_forms::show_new)
+    page_endpoint("showConversations", MESSAGES_PATH, &messages::list).summary("One's own conversations."),
+    page_endpoint("showNewMessage", NEW_MESSAGE_PATH, &message_forms::show_new)
         .summary("The form for a message to one person or a new group."),
-    form_endpoint("sendFirstMessage", NEW_MESSAGE_PATH, message_forms::send_new, &[])
+    form_endpoint("sendFirstMessage", NEW_MESSAGE_PATH, &message_forms::send_new, &[])
         .body(BodySpec::Multipart(NEW_MESSAGE))
         .summary("Sends a message to one person or a new group."),
-    page_endpoint("showConversation", "/messages/{conversation}", messages::show)
+    page_endpoint("showConversation", "/messages/{conversation}", &messages::show)
         .params(&[&[CONVERSATION]])
         .summary("The messages of a conversation, with a form for another."),
-    form_endpoint("sendMessage", "/messages/{conversation}", message_forms::send, &[])
+    form_endpoint("sendMessage", "/messages/{conversation}", &message_forms::send, &[])
         .params(&[&[CONVERSATION]])
         .body(BodySpec::Multipart(MESSAGE))
         .summary("Sends a message to a conversation."),
-    page_endpoint("watchConversation", CONVERSATION_LIVE_PATH, message_live::open)
+    page_endpoint("watchConversation", CONVERSATION_LIVE_PATH, &message_live::open)
         .params(&[&[CONVERSATION]])
         .summary("Server-sent events that say that a conversation has new messages."),
-    page_endpoint("showMessageFile", "/messages/files/{message}/{file}", message_media::show_file)
+    page_endpoint("showMessageFile", "/messages/files/{message}/{file}", &message_media::show_file)
         .params(&[&[MESSAGE_ID, MESSAGE_FILE]])
         .summary("The picture or video of a message, for the people in the conversation."),
 ];
 
 static LISTS: &[Endpoint] = &[
-    page_endpoint("showLists", LISTS_PATH, lists::list).summary("One's own lists, and those that one follows."),
-    page_endpoint("showNewList", NEW_LIST_PATH, lists::show_new).summary("The form for a list."),
-    form_endpoint("createListAsMember", NEW_LIST_PATH, lists::create, LIST_FORM).summary("Creates a list."),
-    page_endpoint("showList", "/lists/{id}", lists::show)
+    page_endpoint("showLists", LISTS_PATH, &lists::list).summary("One's own lists, and those that one follows."),
+    page_endpoint("showNewList", NEW_LIST_PATH, &lists::show_new).summary("The form for a list."),
+    form_endpoint("createListAsMember", NEW_LIST_PATH, &lists::create, LIST_FORM).summary("Creates a list."),
+    page_endpoint("showList", "/lists/{id}", &lists::show)
         .params(&[&[LIST_ID]])
         .summary("The posts of the people on a list."),
-    page_endpoint("showEditList", "/lists/{id}/edit", lists::show_edit)
+    page_endpoint("showEditList", "/lists/{id}/edit", &lists::show_edit)
         .params(&[&[LIST_ID]])
         .summary("The form that changes a list."),
-    form_endpoint("updateListAsMember", "/lists/{id}/edit", lists::update, LIST_FORM)
+    form_endpoint("updateListAsMember", "/lists/{id}/edit", &lists::update, LIST_FORM)
         .params(&[&[LIST_ID]])
         .summary("Changes a list."),
-    page_endpoint("showDeleteList", "/lists/{id}/delete", lists::show_delete)
+    page_endpoint("showDeleteList", "/lists/{id}/delete", &lists::show_delete)
         .params(&[&[LIST_ID]])
         .summary("Asks whether a list is to be deleted."),
-    form_endpoint("deleteListAsMember", "/lists/{id}/delete", lists::delete, DELETE_LIST)
+    form_endpoint("deleteListAsMember", "/lists/{id}/delete", &lists::delete, DELETE_LIST)
         .params(&[&[LIST_ID]])
         .summary("Deletes a list."),
-    page_endpoint("showListMembers", "/lists/{id}/members", lists::show_members)
+    page_endpoint("showListMembers", "/lists/{id}/members", &lists::show_members)
         .params(&[&[LIST_ID]])
         .summary("The people on a list."),
-    form_endpoint("addListMemberAsMember", "/lists/{id}/members", lists::add_member, LIST_MEMBER)
+    form_endpoint("addListMemberAsMember", "/lists/{id}/members", &lists::add_member, LIST_MEMBER)
         .params(&[&[LIST_ID]])
         .summary("Adds a person to a list."),
-    page_endpoint("showAddToList", "/{username}/lists", lists::show_add)
+    page_endpoint("showAddToList", "/{username}/lists", &lists::show_add)
         .params(&[&[USERNAME]])
         .summary("One's own lists, with buttons that add a person or remove them."),
 ];
 
 static COMMUNITIES: &[Endpoint] = &[
-    page_endpoint("showCommunities", COMMUNITIES_PATH, communities::list)
+    page_endpoint("showCommunities", COMMUNITIES_PATH, &communities::list)
         .summary("The communities that one is in, the newest ones, and those that a search finds."),
-    page_endpoint("showCommunity", "/communities/{id}", communities::show)
+    page_endpoint("showCommunity", "/communities/{id}", &communities::show)
         .params(&[&[COMMUNITY_ID]])
         .summary("A community with its posts."),
-    page_endpoint("showCommunityMembers", "/communities/{id}/members", communities::show_members)
+    page_endpoint("showCommunityMembers", "/communities/{id}/members", &communities::show_members)
         .params(&[&[COMMUNITY_ID]])
         .summary("The members of a community."),
 ];
 
 static PROFILE: &[Endpoint] = &[
-    page_endpoint("showEditProfile", EDIT_PROFILE_PATH, edit_profile::show).summary("The form of one's own profile."),
-    form_endpoint("updateProfileAsMember", EDIT_PROFILE_PATH, edit_profile::update, PROFILE_FORM)
+    page_endpoint("showEditProfile", EDIT_PROFILE_PATH, &edit_profile::show).summary("The form of one's own profile."),
+    form_endpoint("updateProfileAsMember", EDIT_PROFILE_PATH, &edit_profile::update, PROFILE_FORM)
         .summary("Changes one's own profile, who sees one's posts and who may message."),
-    form_endpoint("updateProfilePicture", PROFILE_PICTURES_PATH, edit_profile::update_picture, &[])
+    form_endpoint("updateProfilePicture", PROFILE_PICTURES_PATH, &edit_profile::update_picture, &[])
         .body(BodySpec::Multipart(PROFILE_PICTURE))
         .summary("Replaces or removes one's own picture or banner."),
-    page_endpoint("showMutedWords", MUTED_WORDS_PATH, muted_words::show).summary("The words that one has muted."),
-    form_endpoint("changeMutedWords", MUTED_WORDS_PATH, muted_words::submit, MUTED_WORD)
+    page_endpoint("showMutedWords", MUTED_WORDS_PATH, &muted_words::show).summary("The words that one has muted."),
+    form_endpoint("changeMutedWords", MUTED_WORDS_PATH, &muted_words::submit, MUTED_WORD)
         .summary("Mutes a word, a phrase or a hashtag, or no longer."),
-    page_endpoint("showNotificationSettings", NOTIFICATION_SETTINGS_PATH, notification_settings::show)
+    page_endpoint("showNotificationSettings", NOTIFICATION_SETTINGS_PATH, &notification_settings::show)
         .summary("Which notifications one wants to see."),
     form_endpoint(
         "changeNotificationSettings",
         NOTIFICATION_SETTINGS_PATH,
-        notification_settings::submit,
+        &notification_settings::submit,
         NOTIFICATION_SETTINGS,
     )
     .summary("Changes which notifications one wants to see."),

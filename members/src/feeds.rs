@@ -6,12 +6,11 @@ use http::header::CACHE_CONTROL;
 use network::timelines::{self, timeline_visibility};
 use network::visibility::Visibility;
 use pages::members::{AtomFeed, FeedEntry, FeedEntryBody, PostCard};
-use portal::{redirect_to, run_page};
+use portal::{PageExit, redirect_to};
 use store::Tx;
 use store::posts::PageRange;
 use store::users::User;
 use web::HttpReply;
-use web::endpoint::HandlerFuture;
 use web::request_context::RequestContext;
 
 use crate::page_ranges::PAGE_SIZE;
@@ -29,18 +28,16 @@ pub(crate) fn feed_path(username: &str) -> String {
 }
 
 /// Posts without replies and reposts, as everyone sees them.
-pub(crate) fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let username = call.path_text("username")?.to_owned();
-        let viewer = CardViewer::visitor(&call);
-        let asked = username.clone();
-        let (user, posts) = call.read(move |tx| load_public_posts(tx, viewer, &asked)).await?;
-        if user.username != username {
-            return Ok(redirect_to(&feed_path(&user.username)));
-        }
-        let feed = build_feed(call.site().url, &user, posts);
-        Ok(HttpReply::bytes(200, ATOM, feed.render_xml()?).header(CACHE_CONTROL, FEED_CACHE))
-    })
+pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let username = call.path_text("username")?.to_owned();
+    let viewer = CardViewer::visitor(&call);
+    let asked = username.clone();
+    let (user, posts) = call.read(move |tx| load_public_posts(tx, viewer, &asked)).await?;
+    if user.username != username {
+        return Ok(redirect_to(&feed_path(&user.username)));
+    }
+    let feed = build_feed(call.site().url, &user, posts);
+    Ok(HttpReply::bytes(200, ATOM, feed.render_xml()?).header(CACHE_CONTROL, FEED_CACHE))
 }
 
 fn load_public_posts(tx: &mut Tx<'_>, viewer: CardViewer, username: &str) -> Result<(User, Vec<PostCard>), Error> {

@@ -3,27 +3,24 @@
 use base::{Fault, UserId};
 use network::follows;
 use pages::members::{FOLLOW_REQUESTS_PATH, FollowRequestsPage, PersonCard};
-use portal::{MemberVisit, PageQuery, run_page};
+use portal::{MemberVisit, PageExit, PageQuery};
 use store::Tx;
 use store::posts::PageRange;
-use web::endpoint::HandlerFuture;
-use web::request_context::RequestContext;
+use web::request_context::{HttpReply, RequestContext};
 
 use crate::page_ranges::{build_pager, cursor_of, range_before};
 use crate::people::load_edge_cards;
 use crate::post_cards::CardViewer;
 
-pub(crate) fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = MemberVisit::from_call(&call).await?;
-        let user = visit.person.user.id;
-        let query = PageQuery::from_call(&call).unwrap_or_default();
-        let (viewer, range) = (CardViewer::new(&call, &visit), range_before(&query));
-        let (people, next) = call.read(move |tx| Ok(load_requests(tx, viewer, user, &range)?)).await?;
-        let pager = build_pager(FOLLOW_REQUESTS_PATH, cursor_of(&query).is_none(), next);
-        let page = FollowRequestsPage { frame: visit.page_frame(&call), people, pager };
-        Ok(visit.render_page(&call, &page)?)
-    })
+pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = MemberVisit::from_call(&call).await?;
+    let user = visit.person.user.id;
+    let query = PageQuery::from_call(&call).unwrap_or_default();
+    let (viewer, range) = (CardViewer::new(&call, &visit), range_before(&query));
+    let (people, next) = call.read(move |tx| Ok(load_requests(tx, viewer, user, &range)?)).await?;
+    let pager = build_pager(FOLLOW_REQUESTS_PATH, cursor_of(&query).is_none(), next);
+    let page = FollowRequestsPage { frame: visit.page_frame(&call), people, pager };
+    Ok(visit.render_page(&call, &page)?)
 }
 
 fn load_requests(

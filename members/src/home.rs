@@ -7,38 +7,35 @@ use network::timelines;
 use pages::FormField;
 use pages::members::{HOME_LIVE_PATH, HOME_PATH, HomePage, PostFeed};
 use portal::submitted_forms::new_form_id;
-use portal::{MemberVisit, PageQuery, compose_box, run_page};
-use web::endpoint::HandlerFuture;
-use web::request_context::RequestContext;
+use portal::{MemberVisit, PageExit, PageQuery, compose_box};
+use web::request_context::{HttpReply, RequestContext};
 use web::security_headers::allow_scripts;
 
 use crate::page_ranges::{build_pager, cursor_of, range_before};
 use crate::post_cards::{CardViewer, load_post_cards, record_views};
 
-pub(crate) fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = MemberVisit::from_call(&call).await?;
-        let user = visit.person.user.clone();
-        let query = PageQuery::from_call(&call).unwrap_or_default();
-        let is_newest = cursor_of(&query).is_none();
-        let (range, viewer) = (range_before(&query), CardViewer::new(&call, &visit));
-        let home_timelines = Arc::clone(&call.state.home_timelines);
-        let read = call.read(move |tx| {
-            let muted = MutedWordFilter::load(tx, user.id)?;
-            let found = timelines::load_home_page(tx, &home_timelines, &user, &range, &muted)?;
-            Ok((load_post_cards(tx, viewer, found.posts)?, found.scanned_range, found.more))
-        });
-        let (posts, scanned, more) = read.await?;
-        record_views(&call, viewer.viewer.user, &posts);
-        let newest = scanned.map_or(0, |(newest, _)| newest.get());
-        let oldest = scanned.map(|(_, oldest)| oldest.get()).filter(|_| more);
-        let page = HomePage {
-            frame: visit.page_frame(&call),
-            compose: compose_box(&visit.person.user, FormField::default(), new_form_id(&call)?),
-            feed: PostFeed { posts, pager: build_pager(HOME_PATH, is_newest, oldest), path: HOME_PATH.to_owned() },
-            events: is_newest.then(|| format!("{HOME_LIVE_PATH}?after={newest}")),
-        };
-        let reply = visit.render_page(&call, &page)?;
-        Ok(if is_newest { allow_scripts(reply) } else { reply })
-    })
+pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = MemberVisit::from_call(&call).await?;
+    let user = visit.person.user.clone();
+    let query = PageQuery::from_call(&call).unwrap_or_default();
+    let is_newest = cursor_of(&query).is_none();
+    let (range, viewer) = (range_before(&query), CardViewer::new(&call, &visit));
+    let home_timelines = Arc::clone(&call.state.home_timelines);
+    let read = call.read(move |tx| {
+        let muted = MutedWordFilter::load(tx, user.id)?;
+        let found = timelines::load_home_page(tx, &home_timelines, &user, &range, &muted)?;
+        Ok((load_post_cards(tx, viewer, found.posts)?, found.scanned_range, found.more))
+    });
+    let (posts, scanned, more) = read.await?;
+    record_views(&call, viewer.viewer.user, &posts);
+    let newest = scanned.map_or(0, |(newest, _)| newest.get());
+    let oldest = scanned.map(|(_, oldest)| oldest.get()).filter(|_| more);
+    let page = HomePage {
+        frame: visit.page_frame(&call),
+        compose: compose_box(&visit.person.user, FormField::default(), new_form_id(&call)?),
+        feed: PostFeed { posts, pager: build_pager(HOME_PATH, is_newest, oldest), path: HOME_PATH.to_owned() },
+        events: is_newest.then(|| format!("{HOME_LIVE_PATH}?after={newest}")),
+    };
+    let reply = visit.render_page(&call, &page)?;
+    Ok(if is_newest { allow_scripts(reply) } else { reply })
 }

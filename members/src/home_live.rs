@@ -7,11 +7,10 @@ use base::Error;
 use network::home_timelines::{HomeTimelines, HomeWatcher};
 use network::muted_words::MutedWordFilter;
 use network::timelines;
-use portal::{MemberVisit, PageQuery, run_page};
+use portal::{MemberVisit, PageExit, PageQuery};
 use store::Store;
 use store::posts::PageRange;
-use web::endpoint::HandlerFuture;
-use web::request_context::RequestContext;
+use web::request_context::{HttpReply, RequestContext};
 
 use crate::live::{LiveSource, LiveUpdate, refuse_more_pages, refuse_other_sites, reply_with_events};
 use crate::post_cards::{CardViewer, load_post_cards};
@@ -19,25 +18,23 @@ use crate::post_cards::{CardViewer, load_post_cards};
 /// New posts that are counted.
 const MAX_COUNTED: i64 = 20;
 
-pub(crate) fn open(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = MemberVisit::from_call(&call).await?;
-        let (reader, session) = (visit.person.user.id, visit.person.session.digest);
-        refuse_other_sites(&call)?;
-        let home_timelines = Arc::clone(&call.state.home_timelines);
-        let watcher = HomeWatcher::open(&home_timelines, reader).ok_or_else(refuse_more_pages)?;
-        let query = PageQuery::from_call(&call).unwrap_or_default();
-        let counter = NewPostCounter {
-            watcher,
-            home_timelines,
-            store: Arc::clone(call.store()),
-            session,
-            viewer: CardViewer::new(&call, &visit),
-            after: query.get("after").and_then(|after| after.parse().ok()).unwrap_or(0),
-            shown_count: 0,
-        };
-        Ok(reply_with_events(&call, counter))
-    })
+pub(crate) async fn open(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = MemberVisit::from_call(&call).await?;
+    let (reader, session) = (visit.person.user.id, visit.person.session.digest);
+    refuse_other_sites(&call)?;
+    let home_timelines = Arc::clone(&call.state.home_timelines);
+    let watcher = HomeWatcher::open(&home_timelines, reader).ok_or_else(refuse_more_pages)?;
+    let query = PageQuery::from_call(&call).unwrap_or_default();
+    let counter = NewPostCounter {
+        watcher,
+        home_timelines,
+        store: Arc::clone(call.store()),
+        session,
+        viewer: CardViewer::new(&call, &visit),
+        after: query.get("after").and_then(|after| after.parse().ok()).unwrap_or(0),
+        shown_count: 0,
+    };
+    Ok(reply_with_events(&call, counter))
 }
 
 struct NewPostCounter {

@@ -12,13 +12,12 @@ use pages::members::{
     ListTimelinePage, ListsPage, ListsTab, NewListPage, PersonCard, PostFeed,
 };
 use portal::submitted_forms::{new_form_id, write_once};
-use portal::{BrowserVisit, MemberVisit, PageExit, PageQuery, SubmittedForm, redirect_to, run_page};
+use portal::{BrowserVisit, MemberVisit, PageExit, PageQuery, SubmittedForm, redirect_to};
 use store::Tx;
 use store::lists::{self as stored, List};
 use store::posts::PageRange;
 use store::users;
 use web::HttpReply;
-use web::endpoint::HandlerFuture;
 use web::error_formats::error_message;
 use web::request_context::RequestContext;
 
@@ -27,24 +26,22 @@ use crate::people::load_edge_cards;
 use crate::post_cards::{CardViewer, load_post_cards, record_views};
 use crate::profile::find_profile;
 
-pub(crate) fn list(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = MemberVisit::from_call(&call).await?;
-        let user = visit.person.user.id;
-        let query = PageQuery::from_call(&call).unwrap_or_default();
-        let tab = if query.get("tab") == Some("followed") { ListsTab::Followed } else { ListsTab::Own };
-        let is_first = cursor_of(&query).is_none();
-        let (viewer, range) = (CardViewer::new(&call, &visit), one_more(&range_before(&query)));
-        let read = call.read(move |tx| {
-            let (lists, next) = load_tab(tx, user, tab, &range)?;
-            let pinned = if is_first && tab == ListsTab::Own { load_pinned(tx, user)? } else { Vec::new() };
-            Ok((load_list_cards(tx, viewer, pinned)?, load_list_cards(tx, viewer, lists)?, next))
-        });
-        let (pinned, lists, next) = read.await?;
-        let pager = build_pager(tab.path(), is_first, next);
-        let page = ListsPage { frame: visit.page_frame(&call), tab, pinned, lists, pager };
-        Ok(visit.render_page(&call, &page)?)
-    })
+pub(crate) async fn list(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = MemberVisit::from_call(&call).await?;
+    let user = visit.person.user.id;
+    let query = PageQuery::from_call(&call).unwrap_or_default();
+    let tab = if query.get("tab") == Some("followed") { ListsTab::Followed } else { ListsTab::Own };
+    let is_first = cursor_of(&query).is_none();
+    let (viewer, range) = (CardViewer::new(&call, &visit), one_more(&range_before(&query)));
+    let read = call.read(move |tx| {
+        let (lists, next) = load_tab(tx, user, tab, &range)?;
+        let pinned = if is_first && tab == ListsTab::Own { load_pinned(tx, user)? } else { Vec::new() };
+        Ok((load_list_cards(tx, viewer, pinned)?, load_list_cards(tx, viewer, lists)?, next))
+    });
+    let (pinned, lists, next) = read.await?;
+    let pager = build_pager(tab.path(), is_first, next);
+    let page = ListsPage { frame: visit.page_frame(&call), tab, pinned, lists, pager };
+    Ok(visit.render_page(&call, &page)?)
 }
 
 pub(crate) const fn one_more(range: &PageRange) -> PageRange {
@@ -123,31 +120,29 @@ fn find_own_list(tx: &mut Tx<'_>, viewer: CardViewer, id: i64) -> Result<(List, 
     Ok((list, card))
 }
 
-pub(crate) fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let (id, viewer) = (path_list_id(&call)?, CardViewer::new(&call, &visit));
-        let query = PageQuery::from_call(&call).unwrap_or_default();
-        let range = range_before(&query);
-        let home_timelines = Arc::clone(&call.state.home_timelines);
-        let read = call.read(move |tx| {
-            let (list, card) = find_list(tx, viewer, id)?;
-            let found = timelines::load_list_page(tx, &home_timelines, &list, &range)?;
-            let next = found.scanned_range.map(|(_, oldest)| oldest.get()).filter(|_| found.more);
-            let relationship = viewer.viewer.user.map(|user| load_list_relationship(tx, user, &list)).transpose()?;
-            Ok((card, relationship, load_post_cards(tx, viewer, found.posts)?, next))
-        });
-        let (list, relationship, posts, next) = read.await?;
-        record_views(&call, viewer.viewer.user, &posts);
-        let path = list.path();
-        let page = ListTimelinePage {
-            frame: visit.page_frame(&call),
-            list,
-            relationship,
-            feed: PostFeed { posts, pager: build_pager(&path, cursor_of(&query).is_none(), next), path },
-        };
-        Ok(visit.render_page(&call, &page)?)
-    })
+pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let (id, viewer) = (path_list_id(&call)?, CardViewer::new(&call, &visit));
+    let query = PageQuery::from_call(&call).unwrap_or_default();
+    let range = range_before(&query);
+    let home_timelines = Arc::clone(&call.state.home_timelines);
+    let read = call.read(move |tx| {
+        let (list, card) = find_list(tx, viewer, id)?;
+        let found = timelines::load_list_page(tx, &home_timelines, &list, &range)?;
+        let next = found.scanned_range.map(|(_, oldest)| oldest.get()).filter(|_| found.more);
+        let relationship = viewer.viewer.user.map(|user| load_list_relationship(tx, user, &list)).transpose()?;
+        Ok((card, relationship, load_post_cards(tx, viewer, found.posts)?, next))
+    });
+    let (list, relationship, posts, next) = read.await?;
+    record_views(&call, viewer.viewer.user, &posts);
+    let path = list.path();
+    let page = ListTimelinePage {
+        frame: visit.page_frame(&call),
+        list,
+        relationship,
+        feed: PostFeed { posts, pager: build_pager(&path, cursor_of(&query).is_none(), next), path },
+    };
+    Ok(visit.render_page(&call, &page)?)
 }
 
 fn load_list_relationship(tx: &mut Tx<'_>, user: UserId, list: &List) -> Result<ListRelationship, Fault> {
@@ -158,11 +153,9 @@ fn load_list_relationship(tx: &mut Tx<'_>, user: UserId, list: &List) -> Result<
     })
 }
 
-pub(crate) fn show_new(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = MemberVisit::from_call(&call).await?;
-        render_new(&call, &visit, ListForm::default())
-    })
+pub(crate) async fn show_new(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = MemberVisit::from_call(&call).await?;
+    render_new(&call, &visit, ListForm::default())
 }
 
 fn render_new(call: &RequestContext, visit: &BrowserVisit, form: ListForm) -> Result<HttpReply, PageExit> {
@@ -193,34 +186,30 @@ fn refuse_list_form(sent: NewList, refusal: &Refusal) -> ListForm {
     }
 }
 
-pub(crate) fn create(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let (visit, form) = MemberVisit::accept_form(&call).await?;
-        let user = visit.person.user.id;
-        let sent = read_list_form(&form);
-        let new = sent.clone();
-        let created = write_once(&call, user, &form.text("form"), move |tx| lists::create(tx, user, &new));
-        match created.await.split_refusal()? {
-            Ok(None) => Ok(redirect_to(LISTS_PATH)),
-            Ok(Some(list)) => Ok(redirect_to(&list_path(list.id))),
-            Err(refusal) => Ok(render_new(&call, &visit, refuse_list_form(sent, &refusal))?.status(400)),
-        }
-    })
+pub(crate) async fn create(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let (visit, form) = MemberVisit::accept_form(&call).await?;
+    let user = visit.person.user.id;
+    let sent = read_list_form(&form);
+    let new = sent.clone();
+    let created = write_once(&call, user, &form.text("form"), move |tx| lists::create(tx, user, &new));
+    match created.await.split_refusal()? {
+        Ok(None) => Ok(redirect_to(LISTS_PATH)),
+        Ok(Some(list)) => Ok(redirect_to(&list_path(list.id))),
+        Err(refusal) => Ok(render_new(&call, &visit, refuse_list_form(sent, &refusal))?.status(400)),
+    }
 }
 
-pub(crate) fn show_edit(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = MemberVisit::from_call(&call).await?;
-        let (id, viewer) = (path_list_id(&call)?, CardViewer::new(&call, &visit));
-        let (list, _) = call.read(move |tx| find_own_list(tx, viewer, id)).await?;
-        let form = ListForm {
-            name: FormField::new(list.name),
-            description: FormField::new(list.description),
-            is_private: list.private,
-            form_id: String::new(),
-        };
-        render_edit(&call, &visit, id, form)
-    })
+pub(crate) async fn show_edit(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = MemberVisit::from_call(&call).await?;
+    let (id, viewer) = (path_list_id(&call)?, CardViewer::new(&call, &visit));
+    let (list, _) = call.read(move |tx| find_own_list(tx, viewer, id)).await?;
+    let form = ListForm {
+        name: FormField::new(list.name),
+        description: FormField::new(list.description),
+        is_private: list.private,
+        form_id: String::new(),
+    };
+    render_edit(&call, &visit, id, form)
 }
 
 fn render_edit(call: &RequestContext, visit: &BrowserVisit, id: i64, form: ListForm) -> Result<HttpReply, PageExit> {
@@ -228,56 +217,48 @@ fn render_edit(call: &RequestContext, visit: &BrowserVisit, id: i64, form: ListF
     Ok(visit.render_page(call, &EditListPage { frame: visit.page_frame(call), path: list_path(id), form })?)
 }
 
-pub(crate) fn update(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let (visit, form) = MemberVisit::accept_form(&call).await?;
-        let user = visit.person.user.id;
-        let (id, viewer) = (path_list_id(&call)?, CardViewer::new(&call, &visit));
-        let sent = read_list_form(&form);
-        let new = sent.clone();
-        let changed = write_once(&call, user, &form.text("form"), move |tx| {
-            find_own_list(tx, viewer, id)?;
-            let NewList { name, description, private } = new.clone();
-            let changes = ListChanges { name: Some(name), description: Some(description), private: Some(private) };
-            lists::update(tx, user, id, &changes)
-        });
-        match changed.await.split_refusal()? {
-            Ok(_) => Ok(redirect_to(&list_path(id))),
-            Err(Refusal::RouteNotFound) => Err(Refusal::RouteNotFound.into()),
-            Err(refusal) => Ok(render_edit(&call, &visit, id, refuse_list_form(sent, &refusal))?.status(400)),
-        }
-    })
+pub(crate) async fn update(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let (visit, form) = MemberVisit::accept_form(&call).await?;
+    let user = visit.person.user.id;
+    let (id, viewer) = (path_list_id(&call)?, CardViewer::new(&call, &visit));
+    let sent = read_list_form(&form);
+    let new = sent.clone();
+    let changed = write_once(&call, user, &form.text("form"), move |tx| {
+        find_own_list(tx, viewer, id)?;
+        let NewList { name, description, private } = new.clone();
+        let changes = ListChanges { name: Some(name), description: Some(description), private: Some(private) };
+        lists::update(tx, user, id, &changes)
+    });
+    match changed.await.split_refusal()? {
+        Ok(_) => Ok(redirect_to(&list_path(id))),
+        Err(Refusal::RouteNotFound) => Err(Refusal::RouteNotFound.into()),
+        Err(refusal) => Ok(render_edit(&call, &visit, id, refuse_list_form(sent, &refusal))?.status(400)),
+    }
 }
 
-pub(crate) fn show_delete(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = MemberVisit::from_call(&call).await?;
-        let (id, viewer) = (path_list_id(&call)?, CardViewer::new(&call, &visit));
-        let (_, list) = call.read(move |tx| find_own_list(tx, viewer, id)).await?;
-        let page = DeleteListPage { frame: visit.page_frame(&call), list, form_id: new_form_id(&call)? };
-        Ok(visit.render_page(&call, &page)?)
-    })
+pub(crate) async fn show_delete(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = MemberVisit::from_call(&call).await?;
+    let (id, viewer) = (path_list_id(&call)?, CardViewer::new(&call, &visit));
+    let (_, list) = call.read(move |tx| find_own_list(tx, viewer, id)).await?;
+    let page = DeleteListPage { frame: visit.page_frame(&call), list, form_id: new_form_id(&call)? };
+    Ok(visit.render_page(&call, &page)?)
 }
 
-pub(crate) fn delete(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let (visit, form) = MemberVisit::accept_form(&call).await?;
-        let user = visit.person.user.id;
-        let (id, viewer) = (path_list_id(&call)?, CardViewer::new(&call, &visit));
-        let deleted = write_once(&call, user, &form.text("form"), move |tx| {
-            find_own_list(tx, viewer, id)?;
-            lists::delete(tx, user, id)
-        });
-        deleted.await?;
-        Ok(redirect_to(LISTS_PATH))
-    })
+pub(crate) async fn delete(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let (visit, form) = MemberVisit::accept_form(&call).await?;
+    let user = visit.person.user.id;
+    let (id, viewer) = (path_list_id(&call)?, CardViewer::new(&call, &visit));
+    let deleted = write_once(&call, user, &form.text("form"), move |tx| {
+        find_own_list(tx, viewer, id)?;
+        lists::delete(tx, user, id)
+    });
+    deleted.await?;
+    Ok(redirect_to(LISTS_PATH))
 }
 
-pub(crate) fn show_members(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        render_members(&call, &visit, FormField::default()).await
-    })
+pub(crate) async fn show_members(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    render_members(&call, &visit, FormField::default()).await
 }
 
 async fn render_members(
@@ -312,64 +293,60 @@ fn with_remove_button(person: PersonCard, list: i64) -> PersonCard {
     PersonCard { actions: vec![(format!("unlist {list}").into(), "Remove")], ..person }
 }
 
-pub(crate) fn add_member(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let (visit, form) = MemberVisit::accept_form(&call).await?;
-        let user = visit.person.user.id;
-        let (id, viewer) = (path_list_id(&call)?, CardViewer::new(&call, &visit));
-        let sent = form.text("username");
-        let username = sent.trim().trim_start_matches('@').to_owned();
-        let named = username.clone();
-        let added = call.write(move |tx| {
-            find_own_list(tx, viewer, id)?;
-            match users::find_by_username(tx, &named)? {
-                Some(member) => lists::add_member(tx, user, id, member.id).map(|_| true),
-                None => Ok(false),
-            }
-        });
-        let problem = match added.await.split_refusal()? {
-            Ok(true) => return Ok(redirect_to(&format!("{}/members", list_path(id)))),
-            Ok(false) | Err(Refusal::NotFound(_)) => match username.as_str() {
-                "" => "Enter a username.".to_owned(),
-                username => format!("There is no account called @{username}."),
-            },
-            Err(Refusal::RouteNotFound) => return Err(Refusal::RouteNotFound.into()),
-            Err(refusal) => error_message(&refusal).to_owned(),
-        };
-        Ok(render_members(&call, &visit, FormField::invalid(sent, problem)).await?.status(400))
-    })
+pub(crate) async fn add_member(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let (visit, form) = MemberVisit::accept_form(&call).await?;
+    let user = visit.person.user.id;
+    let (id, viewer) = (path_list_id(&call)?, CardViewer::new(&call, &visit));
+    let sent = form.text("username");
+    let username = sent.trim().trim_start_matches('@').to_owned();
+    let named = username.clone();
+    let added = call.write(move |tx| {
+        find_own_list(tx, viewer, id)?;
+        match users::find_by_username(tx, &named)? {
+            Some(member) => lists::add_member(tx, user, id, member.id).map(|_| true),
+            None => Ok(false),
+        }
+    });
+    let problem = match added.await.split_refusal()? {
+        Ok(true) => return Ok(redirect_to(&format!("{}/members", list_path(id)))),
+        Ok(false) | Err(Refusal::NotFound(_)) => match username.as_str() {
+            "" => "Enter a username.".to_owned(),
+            username => format!("There is no account called @{username}."),
+        },
+        Err(Refusal::RouteNotFound) => return Err(Refusal::RouteNotFound.into()),
+        Err(refusal) => error_message(&refusal).to_owned(),
+    };
+    Ok(render_members(&call, &visit, FormField::invalid(sent, problem)).await?.status(400))
 }
 
 /// `GET /{username}/lists`: one's own lists, to add a person to them.
-pub(crate) fn show_add(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = MemberVisit::from_call(&call).await?;
-        let owner = visit.person.user.id;
-        let (username, viewer) = (call.path_text("username")?.to_owned(), CardViewer::new(&call, &visit));
-        let query = PageQuery::from_call(&call).unwrap_or_default();
-        let range = one_more(&range_before(&query));
-        let read = call.read(move |tx| {
-            let user = find_profile(tx, &username)?;
-            let (lists, next) = load_tab(tx, owner, ListsTab::Own, &range)?;
-            let ids: Vec<i64> = lists.iter().map(|list| list.id).collect();
-            let joined = stored::lists_with_member(tx, &ids, user.id)?;
-            let cards = load_list_cards(tx, viewer, lists)?.into_iter();
-            let marked = cards.map(|card| {
-                let is_member = joined.iter().any(|id| id.to_string() == card.id);
-                (card, is_member)
-            });
-            Ok((user, marked.collect::<Vec<_>>(), next))
+pub(crate) async fn show_add(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = MemberVisit::from_call(&call).await?;
+    let owner = visit.person.user.id;
+    let (username, viewer) = (call.path_text("username")?.to_owned(), CardViewer::new(&call, &visit));
+    let query = PageQuery::from_call(&call).unwrap_or_default();
+    let range = one_more(&range_before(&query));
+    let read = call.read(move |tx| {
+        let user = find_profile(tx, &username)?;
+        let (lists, next) = load_tab(tx, owner, ListsTab::Own, &range)?;
+        let ids: Vec<i64> = lists.iter().map(|list| list.id).collect();
+        let joined = stored::lists_with_member(tx, &ids, user.id)?;
+        let cards = load_list_cards(tx, viewer, lists)?.into_iter();
+        let marked = cards.map(|card| {
+            let is_member = joined.iter().any(|id| id.to_string() == card.id);
+            (card, is_member)
         });
-        let (user, lists, next) = read.await?;
-        let path = format!("/{}/lists", user.username);
-        let page = AddToListPage {
-            frame: visit.page_frame(&call),
-            user_id: user.id.to_string(),
-            username: user.username,
-            lists,
-            pager: build_pager(&path, cursor_of(&query).is_none(), next),
-            path,
-        };
-        Ok(visit.render_page(&call, &page)?)
-    })
+        Ok((user, marked.collect::<Vec<_>>(), next))
+    });
+    let (user, lists, next) = read.await?;
+    let path = format!("/{}/lists", user.username);
+    let page = AddToListPage {
+        frame: visit.page_frame(&call),
+        user_id: user.id.to_string(),
+        username: user.username,
+        lists,
+        pager: build_pager(&path, cursor_of(&query).is_none(), next),
+        path,
+    };
+    Ok(visit.render_page(&call, &page)?)
 }

@@ -8,14 +8,11 @@ use network::visibility::{Visibility, may_message, profile_visibility};
 use pages::FormField;
 use pages::members::{AttachedMedia, ComposeBox, MESSAGES_PATH, MessageAttachment, NewMessagePage};
 use portal::submitted_forms::{is_submitted, new_form_id, write_once};
-use portal::{
-    BrowserVisit, MemberVisit, PageExit, PageQuery, UploadSubmission, redirect_to, run_page, run_upload_form,
-};
+use portal::{BrowserVisit, MemberVisit, PageExit, PageQuery, UploadSubmission, redirect_to, run_upload_form};
 use store::Tx;
 use store::messages::MessageEvent;
 use store::users;
 use web::HttpReply;
-use web::endpoint::HandlerFuture;
 use web::error_formats::error_message;
 use web::request_context::RequestContext;
 use web::uploads::UploadForm;
@@ -83,8 +80,8 @@ impl MessageDraft {
     }
 }
 
-pub(crate) fn send(call: RequestContext) -> HandlerFuture {
-    run_upload_form(call, send_to_conversation)
+pub(crate) async fn send(call: RequestContext) -> Result<HttpReply, PageExit> {
+    run_upload_form(call, send_to_conversation).await
 }
 
 async fn send_to_conversation(submission: Arc<UploadSubmission>) -> Result<HttpReply, PageExit> {
@@ -128,14 +125,12 @@ fn accepts_messages(tx: &mut Tx<'_>, user: UserId, name: &str) -> Result<bool, E
     }
 }
 
-pub(crate) fn show_new(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = MemberVisit::from_call(&call).await?;
-        let user = visit.person.user.id;
-        let query = PageQuery::from_call(&call).unwrap_or_default();
-        let to = FormField::new(query.get("to").unwrap_or_default());
-        render_new(&call, &visit, user, to, MessageDraft::default()).await
-    })
+pub(crate) async fn show_new(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = MemberVisit::from_call(&call).await?;
+    let user = visit.person.user.id;
+    let query = PageQuery::from_call(&call).unwrap_or_default();
+    let to = FormField::new(query.get("to").unwrap_or_default());
+    render_new(&call, &visit, user, to, MessageDraft::default()).await
 }
 
 async fn render_new(
@@ -153,8 +148,8 @@ async fn render_new(
     Ok(visit.render_page(call, &page)?.status(status))
 }
 
-pub(crate) fn send_new(call: RequestContext) -> HandlerFuture {
-    run_upload_form(call, send_first_message)
+pub(crate) async fn send_new(call: RequestContext) -> Result<HttpReply, PageExit> {
+    run_upload_form(call, send_first_message).await
 }
 
 async fn send_first_message(submission: Arc<UploadSubmission>) -> Result<HttpReply, PageExit> {

@@ -5,28 +5,25 @@ use std::time::Duration;
 
 use base::{Error, Refusal};
 use network::messages::{self, MessageWatcher};
-use portal::{MemberVisit, PageQuery, run_page};
+use portal::{MemberVisit, PageExit, PageQuery};
 use store::Store;
-use web::endpoint::HandlerFuture;
-use web::request_context::RequestContext;
+use web::request_context::{HttpReply, RequestContext};
 
 use crate::live::{LiveSource, LiveUpdate, refuse_more_pages, refuse_other_sites, reply_with_events};
 
-pub(crate) fn open(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = MemberVisit::from_call(&call).await?;
-        let (reader, session) = (visit.person.user.id, visit.person.session.digest);
-        refuse_other_sites(&call)?;
-        let conversation = call.path_text("conversation")?.to_owned();
-        let asked = conversation.clone();
-        let found = call.read(move |tx| Ok(messages::find_conversation(tx, reader, &asked)?)).await?;
-        found.ok_or(Refusal::RouteNotFound)?;
-        let watcher = MessageWatcher::open(&call.state.message_watchers, reader).ok_or_else(refuse_more_pages)?;
-        let query = PageQuery::from_call(&call).unwrap_or_default();
-        let after = query.get("after").and_then(|after| after.parse().ok()).unwrap_or(0);
-        let store = Arc::clone(call.store());
-        Ok(reply_with_events(&call, NewMessageSource { watcher, store, session, conversation, after }))
-    })
+pub(crate) async fn open(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = MemberVisit::from_call(&call).await?;
+    let (reader, session) = (visit.person.user.id, visit.person.session.digest);
+    refuse_other_sites(&call)?;
+    let conversation = call.path_text("conversation")?.to_owned();
+    let asked = conversation.clone();
+    let found = call.read(move |tx| Ok(messages::find_conversation(tx, reader, &asked)?)).await?;
+    found.ok_or(Refusal::RouteNotFound)?;
+    let watcher = MessageWatcher::open(&call.state.message_watchers, reader).ok_or_else(refuse_more_pages)?;
+    let query = PageQuery::from_call(&call).unwrap_or_default();
+    let after = query.get("after").and_then(|after| after.parse().ok()).unwrap_or(0);
+    let store = Arc::clone(call.store());
+    Ok(reply_with_events(&call, NewMessageSource { watcher, store, session, conversation, after }))
 }
 
 struct NewMessageSource {

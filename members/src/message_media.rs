@@ -5,27 +5,24 @@ use std::collections::HashMap;
 use base::{Fault, MediaId, Refusal};
 use network::messages;
 use pages::members::{MESSAGE_FILES_PATH, MessageMedia, MessageMediaKind, PostMedia};
-use portal::{BrowserVisit, run_page};
+use portal::{BrowserVisit, PageExit};
 use store::Tx;
 use store::media::{self, Media};
 use store::messages::MessageEvent;
 use view::show_stored_media;
-use web::endpoint::HandlerFuture;
 use web::media_files::{MediaFileReaders, send_media_file};
-use web::request_context::RequestContext;
+use web::request_context::{HttpReply, RequestContext};
 
 /// `GET /messages/files/{message}/{file}`; whoever may not read the message learns nothing of it.
-pub(crate) fn show_file(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let user = visit.person.as_ref().ok_or(Refusal::RouteNotFound)?.user.id;
-        let message = call.path_id::<()>("message")?.get();
-        let media = call.read(move |tx| Ok(messages::find_attached_media(tx, user, message)?)).await?;
-        let media = media.ok_or(Refusal::RouteNotFound)?;
-        let path = media.find_path(call.path_text("file")?).ok_or(Refusal::RouteNotFound)?;
-        let sent = send_media_file(&call, &media, &path, MediaFileReaders::SignedInPerson, None).await?;
-        Ok(sent.ok_or(Refusal::RouteNotFound)?)
-    })
+pub(crate) async fn show_file(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let user = visit.person.as_ref().ok_or(Refusal::RouteNotFound)?.user.id;
+    let message = call.path_id::<()>("message")?.get();
+    let media = call.read(move |tx| Ok(messages::find_attached_media(tx, user, message)?)).await?;
+    let media = media.ok_or(Refusal::RouteNotFound)?;
+    let path = media.find_path(call.path_text("file")?).ok_or(Refusal::RouteNotFound)?;
+    let sent = send_media_file(&call, &media, &path, MediaFileReaders::SignedInPerson, None).await?;
+    Ok(sent.ok_or(Refusal::RouteNotFound)?)
 }
 
 /// The media of some messages by their ids.

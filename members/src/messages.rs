@@ -10,14 +10,13 @@ use pages::members::{
     ComposeBox, ConversationItem, ConversationListPage, MESSAGES_PATH, MessageItem, MessageThreadPage, PostTextPart,
 };
 use portal::submitted_forms::new_form_id;
-use portal::{BrowserVisit, MemberVisit, PageExit, PageQuery, run_page};
+use portal::{BrowserVisit, MemberVisit, PageExit, PageQuery};
 use store::Tx;
 use store::media::Media;
 use store::messages::{self as stored, DmConversation, MessageEvent, MessageEventKind};
 use store::posts::PageRange;
 use store::users::{self, User};
 use web::HttpReply;
-use web::endpoint::HandlerFuture;
 use web::request_context::RequestContext;
 use web::security_headers::allow_scripts;
 
@@ -29,39 +28,37 @@ use crate::post_cards::{CardViewer, linked_parts, own_picture};
 /// Names in the title of a group.
 const MAX_TITLE_NAMES: usize = 3;
 
-pub(crate) fn list(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = MemberVisit::from_call(&call).await?;
-        let user = visit.person.user.id;
-        let query = PageQuery::from_call(&call).unwrap_or_default();
-        let (viewer, below) = (CardViewer::new(&call, &visit), range_before(&query).below);
-        let read = call.read(move |tx| {
-            let limit = usize::try_from(PAGE_SIZE).unwrap_or(0);
-            let found = messages::list_conversations(tx, user, below, limit)?;
-            let newest = &found.newest_events;
-            let media = load_media_of(tx, newest.iter().filter(|event| event.text.is_empty()))?;
-            let ids: Vec<i64> = newest.iter().map(|event| event.conversation.id).collect();
-            let mut participants = stored::participants_of(tx, &ids)?;
-            participants.retain(|(_, participant)| *participant != user);
-            let ids = participants.iter().map(|(_, participant)| *participant);
-            let names = ShownNames::load(tx, user, ids.chain(newest.iter().flat_map(named_users)))?;
-            let items = newest.iter().map(|event| {
-                let media = event.media_id.and_then(|id| media.get(&id));
-                let there = participants.iter().filter(|(conversation, _)| *conversation == event.conversation.id);
-                let others: Vec<UserId> = there.map(|(_, participant)| *participant).collect();
-                let unread = stored::count_unread(tx, user, event.conversation.id)?;
-                Ok(conversation_item(viewer, user, (event, media), (&names, &others), unread))
-            });
-            Ok((items.collect::<Result<Vec<_>, Fault>>()?, found.next))
+pub(crate) async fn list(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = MemberVisit::from_call(&call).await?;
+    let user = visit.person.user.id;
+    let query = PageQuery::from_call(&call).unwrap_or_default();
+    let (viewer, below) = (CardViewer::new(&call, &visit), range_before(&query).below);
+    let read = call.read(move |tx| {
+        let limit = usize::try_from(PAGE_SIZE).unwrap_or(0);
+        let found = messages::list_conversations(tx, user, below, limit)?;
+        let newest = &found.newest_events;
+        let media = load_media_of(tx, newest.iter().filter(|event| event.text.is_empty()))?;
+        let ids: Vec<i64> = newest.iter().map(|event| event.conversation.id).collect();
+        let mut participants = stored::participants_of(tx, &ids)?;
+        participants.retain(|(_, participant)| *participant != user);
+        let ids = participants.iter().map(|(_, participant)| *participant);
+        let names = ShownNames::load(tx, user, ids.chain(newest.iter().flat_map(named_users)))?;
+        let items = newest.iter().map(|event| {
+            let media = event.media_id.and_then(|id| media.get(&id));
+            let there = participants.iter().filter(|(conversation, _)| *conversation == event.conversation.id);
+            let others: Vec<UserId> = there.map(|(_, participant)| *participant).collect();
+            let unread = stored::count_unread(tx, user, event.conversation.id)?;
+            Ok(conversation_item(viewer, user, (event, media), (&names, &others), unread))
         });
-        let (conversations, next) = read.await?;
-        let page = ConversationListPage {
-            frame: visit.page_frame(&call),
-            conversations,
-            pager: build_pager(MESSAGES_PATH, cursor_of(&query).is_none(), next),
-        };
-        Ok(visit.render_page(&call, &page)?)
-    })
+        Ok((items.collect::<Result<Vec<_>, Fault>>()?, found.next))
+    });
+    let (conversations, next) = read.await?;
+    let page = ConversationListPage {
+        frame: visit.page_frame(&call),
+        conversations,
+        pager: build_pager(MESSAGES_PATH, cursor_of(&query).is_none(), next),
+    };
+    Ok(visit.render_page(&call, &page)?)
 }
 
 fn conversation_item(
@@ -181,12 +178,10 @@ struct LoadedConversation {
     newest_unread: Option<(DmConversation, i64)>,
 }
 
-pub(crate) fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = MemberVisit::from_call(&call).await?;
-        let user = visit.person.user.id;
-        show_conversation(&call, &visit, user, MessageDraft::default()).await
-    })
+pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = MemberVisit::from_call(&call).await?;
+    let user = visit.person.user.id;
+    show_conversation(&call, &visit, user, MessageDraft::default()).await
 }
 
 pub(crate) async fn show_conversation(

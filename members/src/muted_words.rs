@@ -4,19 +4,16 @@ use base::{Id, Refusal, SplitRefusal};
 use network::muted_words;
 use pages::members::{MUTED_WORDS_PATH, MutedWordItem, MutedWordsPage};
 use pages::{FormField, Notice};
-use portal::{MemberVisit, PageExit, PageQuery, redirect_to, run_page};
+use portal::{MemberVisit, PageExit, PageQuery, redirect_to};
 use web::HttpReply;
-use web::endpoint::HandlerFuture;
 use web::error_formats::error_message;
 use web::request_context::RequestContext;
 
 const DAY_MS: i64 = 24 * 3600 * 1000;
 
-pub(crate) fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = MemberVisit::from_call(&call).await?;
-        render(&call, &visit, FormField::default(), String::new()).await
-    })
+pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = MemberVisit::from_call(&call).await?;
+    render(&call, &visit, FormField::default(), String::new()).await
 }
 
 async fn render(
@@ -41,25 +38,23 @@ async fn render(
 }
 
 /// `POST /settings/muted_words`: mutes a word, or no longer.
-pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let (visit, form) = MemberVisit::accept_form(&call).await?;
-        let user = visit.person.user.id;
-        if let Some(id) = form.optional_text("remove") {
-            let id = Id::<()>::parse(&id).ok_or_else(|| Refusal::invalid_value("remove", &id))?;
-            call.write(move |tx| Ok(muted_words::unmute_word(tx, user, id.get())?)).await?;
-            return Ok(redirect_to_settings());
+pub(crate) async fn submit(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let (visit, form) = MemberVisit::accept_form(&call).await?;
+    let user = visit.person.user.id;
+    if let Some(id) = form.optional_text("remove") {
+        let id = Id::<()>::parse(&id).ok_or_else(|| Refusal::invalid_value("remove", &id))?;
+        call.write(move |tx| Ok(muted_words::unmute_word(tx, user, id.get())?)).await?;
+        return Ok(redirect_to_settings());
+    }
+    let (word, duration) = (form.text("word"), form.text("duration"));
+    let (phrase, duration_ms) = (word.clone(), parse_duration(&duration));
+    match call.write(move |tx| muted_words::mute_word(tx, user, &phrase, duration_ms)).await.split_refusal()? {
+        Ok(()) => Ok(redirect_to_settings()),
+        Err(refusal) => {
+            let error = error_message(&refusal).to_owned();
+            render(&call, &visit, FormField::invalid(word, error), duration).await
         }
-        let (word, duration) = (form.text("word"), form.text("duration"));
-        let (phrase, duration_ms) = (word.clone(), parse_duration(&duration));
-        match call.write(move |tx| muted_words::mute_word(tx, user, &phrase, duration_ms)).await.split_refusal()? {
-            Ok(()) => Ok(redirect_to_settings()),
-            Err(refusal) => {
-                let error = error_message(&refusal).to_owned();
-                render(&call, &visit, FormField::invalid(word, error), duration).await
-            }
-        }
-    })
+    }
 }
 
 /// In milliseconds; none for good.

@@ -7,13 +7,12 @@ use network::muted_words::MutedWordFilter;
 use network::visibility::{Visibility, profile_visibility};
 use network::{follows, interactions, notifications};
 use pages::members::{ActionItem, NotificationItem, NotificationTab, NotificationsPage, PostCard};
-use portal::{MemberVisit, PageQuery, run_page};
+use portal::{MemberVisit, PageExit, PageQuery};
 use store::Tx;
 use store::interactions::{Interaction, InteractionKind};
 use store::posts::{PageRange, PostState};
 use store::users::{self, User};
-use web::endpoint::HandlerFuture;
-use web::request_context::RequestContext;
+use web::request_context::{HttpReply, RequestContext};
 
 use crate::page_ranges::{PAGE_SIZE, build_pager, cursor_of, cut_page};
 use crate::post_cards::{CardViewer, record_views};
@@ -30,35 +29,33 @@ const MAX_EMPTY_PAGES: usize = 10;
 /// Characters of a post's text.
 const MAX_EXCERPT_LENGTH: usize = 120;
 
-pub(crate) fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = MemberVisit::from_call(&call).await?;
-        let (user, unread) = (visit.person.user.id, visit.person.unread);
-        let query = PageQuery::from_call(&call).unwrap_or_default();
-        let tab = selected_tab(&query);
-        let (viewer, below) = (CardViewer::new(&call, &visit), cursor_of(&query).unwrap_or(i64::MAX));
-        let loaded = call.read(move |tx| load_tab(tx, viewer, user, tab, below)).await?;
-        let mut frame = visit.page_frame(&call);
-        let mut unread_notices = unread.notices;
-        if let Some(newest) = loaded.newest.filter(|newest| *newest > loaded.seen) {
-            call.write(move |tx| Ok(mark_seen(tx, user, tab, newest)?)).await?;
-        }
-        match tab {
-            NotificationTab::All => frame.unread = unread.notices,
-            NotificationTab::Mentions => {}
-            NotificationTab::Notices => (frame.unread, unread_notices) = (unread.interactions, 0),
-        }
-        record_views(&call, Some(user), loaded.items.iter().filter_map(shown_post));
-        let page = NotificationsPage {
-            frame,
-            tab,
-            pager: build_pager(&tab.path(), cursor_of(&query).is_none(), loaded.next),
-            items: loaded.items,
-            unread_notices,
-            follow_requests: loaded.follow_requests,
-        };
-        Ok(visit.render_page(&call, &page)?)
-    })
+pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = MemberVisit::from_call(&call).await?;
+    let (user, unread) = (visit.person.user.id, visit.person.unread);
+    let query = PageQuery::from_call(&call).unwrap_or_default();
+    let tab = selected_tab(&query);
+    let (viewer, below) = (CardViewer::new(&call, &visit), cursor_of(&query).unwrap_or(i64::MAX));
+    let loaded = call.read(move |tx| load_tab(tx, viewer, user, tab, below)).await?;
+    let mut frame = visit.page_frame(&call);
+    let mut unread_notices = unread.notices;
+    if let Some(newest) = loaded.newest.filter(|newest| *newest > loaded.seen) {
+        call.write(move |tx| Ok(mark_seen(tx, user, tab, newest)?)).await?;
+    }
+    match tab {
+        NotificationTab::All => frame.unread = unread.notices,
+        NotificationTab::Mentions => {}
+        NotificationTab::Notices => (frame.unread, unread_notices) = (unread.interactions, 0),
+    }
+    record_views(&call, Some(user), loaded.items.iter().filter_map(shown_post));
+    let page = NotificationsPage {
+        frame,
+        tab,
+        pager: build_pager(&tab.path(), cursor_of(&query).is_none(), loaded.next),
+        items: loaded.items,
+        unread_notices,
+        follow_requests: loaded.follow_requests,
+    };
+    Ok(visit.render_page(&call, &page)?)
 }
 
 fn selected_tab(query: &PageQuery) -> NotificationTab {

@@ -6,13 +6,12 @@ use base::{Error, Fault, Refusal, UserId, order_by_keys};
 use network::timelines::timeline_visibility;
 use network::visibility::Visibility;
 use pages::members::{PeoplePage, PersonCard};
-use portal::{BrowserVisit, PageQuery, run_page};
+use portal::{BrowserVisit, PageExit, PageQuery};
 use store::Tx;
 use store::follows::{self, UserEdge};
 use store::posts::PageRange;
 use store::users::{self, User};
-use web::endpoint::HandlerFuture;
-use web::request_context::RequestContext;
+use web::request_context::{HttpReply, RequestContext};
 
 use crate::page_ranges::{build_pager, cursor_of, cut_page, range_before};
 use crate::post_cards::{CardViewer, own_picture};
@@ -43,34 +42,32 @@ const FOLLOWING: PeopleList = PeopleList {
     read: follows::following_page,
 };
 
-pub(crate) fn show_followers(call: RequestContext) -> HandlerFuture {
-    show_list(call, FOLLOWERS)
+pub(crate) async fn show_followers(call: RequestContext) -> Result<HttpReply, PageExit> {
+    show_list(call, FOLLOWERS).await
 }
 
-pub(crate) fn show_following(call: RequestContext) -> HandlerFuture {
-    show_list(call, FOLLOWING)
+pub(crate) async fn show_following(call: RequestContext) -> Result<HttpReply, PageExit> {
+    show_list(call, FOLLOWING).await
 }
 
-fn show_list(call: RequestContext, list: PeopleList) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let username = call.path_text("username")?.to_owned();
-        let query = PageQuery::from_call(&call).unwrap_or_default();
-        let (viewer, range) = (CardViewer::new(&call, &visit), range_before(&query));
-        let read = call.read(move |tx| load_list(tx, viewer, &username, list.read, &range));
-        let (user, people, next) = read.await?;
-        let path = format!("/{}/{}", user.username, list.path);
-        let page = PeoplePage {
-            frame: visit.page_frame(&call),
-            heading: list.heading.to_owned(),
-            username: user.username,
-            people,
-            pager: build_pager(&path, cursor_of(&query).is_none(), next),
-            path,
-            empty: list.empty,
-        };
-        Ok(visit.render_page(&call, &page)?)
-    })
+async fn show_list(call: RequestContext, list: PeopleList) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let username = call.path_text("username")?.to_owned();
+    let query = PageQuery::from_call(&call).unwrap_or_default();
+    let (viewer, range) = (CardViewer::new(&call, &visit), range_before(&query));
+    let read = call.read(move |tx| load_list(tx, viewer, &username, list.read, &range));
+    let (user, people, next) = read.await?;
+    let path = format!("/{}/{}", user.username, list.path);
+    let page = PeoplePage {
+        frame: visit.page_frame(&call),
+        heading: list.heading.to_owned(),
+        username: user.username,
+        people,
+        pager: build_pager(&path, cursor_of(&query).is_none(), next),
+        path,
+        empty: list.empty,
+    };
+    Ok(visit.render_page(&call, &page)?)
 }
 
 /// Refused unless the viewer may see the owner's posts, as in the API.

@@ -10,13 +10,12 @@ use pages::PageFrame;
 use pages::members::{
     LinkPreview, PostCard, PostFeed, PostTextPart, ProfileHeader, ProfilePage, ProfileRelationship, ProfileTab,
 };
-use portal::{BrowserVisit, PageQuery, redirect_to, run_page};
+use portal::{BrowserVisit, PageExit, PageQuery, redirect_to};
 use serde_json::Value;
 use store::Tx;
 use store::posts::{self, PageRange};
 use store::users::{self, User};
-use web::endpoint::HandlerFuture;
-use web::request_context::RequestContext;
+use web::request_context::{HttpReply, RequestContext};
 
 use crate::feeds::feed_path;
 use crate::page_ranges::{PAGE_SIZE, build_pager, cursor_of, cut_page, range_before};
@@ -26,38 +25,32 @@ use crate::post_cards::{CardViewer, linked_parts, load_post_cards, own_picture, 
 const MAX_MEDIA_PAGES: usize = 5;
 const MEDIA_PAGE_SIZE: i64 = 100;
 
-pub(crate) fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let username = call.path_text("username")?.to_owned();
-        let query = PageQuery::from_call(&call).unwrap_or_default();
-        let tab = selected_tab(&query);
-        let (viewer, range) = (CardViewer::new(&call, &visit), range_before(&query));
-        let asked = username.clone();
-        let found = call.read(move |tx| load_profile(tx, viewer, &asked, tab, &range)).await?;
-        if found.user.username != username {
-            return Ok(redirect_to(&tab.path(&found.user.username)));
-        }
-        let is_own = viewer.viewer.user == Some(found.user.id);
-        record_views(&call, viewer.viewer.user, &found.posts);
-        let path = tab.path(&username);
-        let frame = PageFrame { is_indexable: found.is_indexable, ..visit.page_frame(&call) };
-        let page = ProfilePage {
-            frame,
-            preview: profile_preview(viewer, &found.user),
-            profile: profile_header(&found.user, viewer),
-            is_own,
-            relationship: visit.person.as_ref().filter(|_| !is_own).map(|_| found.profile_relationship()),
-            tab,
-            hidden_because: found.hidden_reason(),
-            feed: PostFeed {
-                posts: found.posts,
-                pager: build_pager(&path, cursor_of(&query).is_none(), found.next),
-                path,
-            },
-        };
-        Ok(visit.render_page(&call, &page)?)
-    })
+pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let username = call.path_text("username")?.to_owned();
+    let query = PageQuery::from_call(&call).unwrap_or_default();
+    let tab = selected_tab(&query);
+    let (viewer, range) = (CardViewer::new(&call, &visit), range_before(&query));
+    let asked = username.clone();
+    let found = call.read(move |tx| load_profile(tx, viewer, &asked, tab, &range)).await?;
+    if found.user.username != username {
+        return Ok(redirect_to(&tab.path(&found.user.username)));
+    }
+    let is_own = viewer.viewer.user == Some(found.user.id);
+    record_views(&call, viewer.viewer.user, &found.posts);
+    let path = tab.path(&username);
+    let frame = PageFrame { is_indexable: found.is_indexable, ..visit.page_frame(&call) };
+    let page = ProfilePage {
+        frame,
+        preview: profile_preview(viewer, &found.user),
+        profile: profile_header(&found.user, viewer),
+        is_own,
+        relationship: visit.person.as_ref().filter(|_| !is_own).map(|_| found.profile_relationship()),
+        tab,
+        hidden_because: found.hidden_reason(),
+        feed: PostFeed { posts: found.posts, pager: build_pager(&path, cursor_of(&query).is_none(), found.next), path },
+    };
+    Ok(visit.render_page(&call, &page)?)
 }
 
 fn selected_tab(query: &PageQuery) -> ProfileTab {

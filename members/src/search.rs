@@ -8,10 +8,9 @@ use network::search::{PostSearchRequest, SearchWindow, find};
 use network::topics;
 use pages::FormField;
 use pages::members::{MemberSearchPage, PersonCard, PostCard, PostFeed, SEARCH_PATH};
-use portal::{MemberVisit, PageExit, PageQuery, run_page};
+use portal::{MemberVisit, PageExit, PageQuery};
 use query::{AccessTier, QueryDialect, QueryProduct};
-use web::endpoint::HandlerFuture;
-use web::request_context::RequestContext;
+use web::request_context::{HttpReply, RequestContext};
 
 use crate::page_ranges::{PAGE_SIZE, build_pager, cursor_of};
 use crate::people::load_person_cards;
@@ -30,44 +29,42 @@ struct PostResults {
     problem: Option<String>,
 }
 
-pub(crate) fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = MemberVisit::from_call(&call).await?;
-        let query = PageQuery::from_call(&call).unwrap_or_default();
-        let text = query.get("q").unwrap_or_default().trim().to_owned();
-        let is_people = query.get("tab") == Some("people");
-        let viewer = CardViewer::new(&call, &visit);
-        let mut results = PostResults { posts: Vec::new(), next: None, problem: None };
-        let (mut people, mut trends) = (Vec::new(), Vec::new());
-        if text.is_empty() && is_people {
-            people = list_newest_people(&call, viewer).await?;
-        } else if text.is_empty() {
-            trends = load_trends(&call).await?;
-        } else if is_people {
-            people = find_people(&call, viewer, text.clone()).await?;
-        } else {
-            results = find_posts(&call, viewer, &text, cursor_of(&query)).await?;
-        }
-        record_views(&call, viewer.viewer.user, &results.posts);
-        let posts_path = format!("{SEARCH_PATH}?q={}", encode(&text));
-        let people_path = format!("{posts_path}&tab=people");
-        let path = if is_people { people_path.clone() } else { posts_path.clone() };
-        let status = if results.problem.is_some() { 400 } else { 200 };
-        let page = MemberSearchPage {
-            frame: visit.page_frame(&call),
-            query: FormField { value: text, error: results.problem },
-            is_people,
-            feed: PostFeed {
-                posts: results.posts,
-                pager: build_pager(&path, cursor_of(&query).is_none(), results.next),
-                path,
-            },
-            people,
-            trends,
-            tabs: [("Posts", posts_path), ("People", people_path)],
-        };
-        Ok(visit.render_page(&call, &page)?.status(status))
-    })
+pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = MemberVisit::from_call(&call).await?;
+    let query = PageQuery::from_call(&call).unwrap_or_default();
+    let text = query.get("q").unwrap_or_default().trim().to_owned();
+    let is_people = query.get("tab") == Some("people");
+    let viewer = CardViewer::new(&call, &visit);
+    let mut results = PostResults { posts: Vec::new(), next: None, problem: None };
+    let (mut people, mut trends) = (Vec::new(), Vec::new());
+    if text.is_empty() && is_people {
+        people = list_newest_people(&call, viewer).await?;
+    } else if text.is_empty() {
+        trends = load_trends(&call).await?;
+    } else if is_people {
+        people = find_people(&call, viewer, text.clone()).await?;
+    } else {
+        results = find_posts(&call, viewer, &text, cursor_of(&query)).await?;
+    }
+    record_views(&call, viewer.viewer.user, &results.posts);
+    let posts_path = format!("{SEARCH_PATH}?q={}", encode(&text));
+    let people_path = format!("{posts_path}&tab=people");
+    let path = if is_people { people_path.clone() } else { posts_path.clone() };
+    let status = if results.problem.is_some() { 400 } else { 200 };
+    let page = MemberSearchPage {
+        frame: visit.page_frame(&call),
+        query: FormField { value: text, error: results.problem },
+        is_people,
+        feed: PostFeed {
+            posts: results.posts,
+            pager: build_pager(&path, cursor_of(&query).is_none(), results.next),
+            path,
+        },
+        people,
+        trends,
+        tabs: [("Posts", posts_path), ("People", people_path)],
+    };
+    Ok(visit.render_page(&call, &page)?.status(status))
 }
 
 async fn find_posts(

@@ -6,12 +6,11 @@ use network::{replies, reposts};
 use pages::members::{EditHistoryPage, LinkPreview, PostCard, PostFeed, PostListPage, PostVersion, ThreadPage};
 use pages::{FormField, PageFrame};
 use portal::submitted_forms::new_form_id;
-use portal::{BrowserVisit, PageQuery, compose_box, redirect_to, run_page};
+use portal::{BrowserVisit, PageExit, PageQuery, compose_box, redirect_to};
 use store::posts::{self, PageRange, Post, PostState};
 use store::{Tx, users};
 use view::ShownPosts;
-use web::endpoint::HandlerFuture;
-use web::request_context::RequestContext;
+use web::request_context::{HttpReply, RequestContext};
 
 use crate::page_ranges::{PAGE_SIZE, build_pager, cursor_of, cut_page, range_before};
 use crate::post_cards::{CardViewer, linked_text, load_post_cards, record_views, split_hidden};
@@ -22,21 +21,19 @@ const MAX_VERSIONS: usize = 6;
 /// Characters of a post that other sites show beside a link.
 const DESCRIPTION_LENGTH: usize = 200;
 
-pub(crate) fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let (id, viewer): (PostId, _) = (call.path_id("id")?, CardViewer::new(&call, &visit));
-        let query = PageQuery::from_call(&call).unwrap_or_default();
-        let after = query.get("after").and_then(|after| after.parse().ok()).unwrap_or(0);
-        let thread = call.read(move |tx| load_thread(tx, viewer, id, after)).await?;
-        let thread = thread.ok_or(Refusal::RouteNotFound)?;
-        if call.path_text("username")? != thread.username {
-            return Ok(redirect_to(&format!("/{}/status/{id}", thread.username)));
-        }
-        record_views(&call, viewer.viewer.user, thread.cards());
-        let page = thread.into_page(&call, &visit, after)?;
-        Ok(visit.render_page(&call, &page)?)
-    })
+pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let (id, viewer): (PostId, _) = (call.path_id("id")?, CardViewer::new(&call, &visit));
+    let query = PageQuery::from_call(&call).unwrap_or_default();
+    let after = query.get("after").and_then(|after| after.parse().ok()).unwrap_or(0);
+    let thread = call.read(move |tx| load_thread(tx, viewer, id, after)).await?;
+    let thread = thread.ok_or(Refusal::RouteNotFound)?;
+    if call.path_text("username")? != thread.username {
+        return Ok(redirect_to(&format!("/{}/status/{id}", thread.username)));
+    }
+    record_views(&call, viewer.viewer.user, thread.cards());
+    let page = thread.into_page(&call, &visit, after)?;
+    Ok(visit.render_page(&call, &page)?)
 }
 
 struct LoadedThread {
@@ -155,57 +152,51 @@ fn post_preview(site: &str, path: &str, post: &PostCard) -> LinkPreview {
     }
 }
 
-pub(crate) fn redirect_to_permalink(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let (id, viewer) = (call.path_id("id")?, CardViewer::new(&call, &visit));
-        let card = call.read(move |tx| Ok(load_ordered_cards(tx, viewer, &[id])?.pop())).await?;
-        let card = card.ok_or(Refusal::RouteNotFound)?;
-        let username = card.reposted_by.unwrap_or(card.username);
-        Ok(redirect_to(&format!("/{username}/status/{id}")))
-    })
+pub(crate) async fn redirect_to_permalink(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let (id, viewer) = (call.path_id("id")?, CardViewer::new(&call, &visit));
+    let card = call.read(move |tx| Ok(load_ordered_cards(tx, viewer, &[id])?.pop())).await?;
+    let card = card.ok_or(Refusal::RouteNotFound)?;
+    let username = card.reposted_by.unwrap_or(card.username);
+    Ok(redirect_to(&format!("/{username}/status/{id}")))
 }
 
-pub(crate) fn show_quotes(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let (id, viewer) = (call.path_id("id")?, CardViewer::new(&call, &visit));
-        let query = PageQuery::from_call(&call).unwrap_or_default();
-        let range = PageRange { limit: PAGE_SIZE + 1, ..range_before(&query) };
-        let read = call.read(move |tx| {
-            let mut edges = reposts::list_quotes(tx, viewer.viewer, id, &range)?;
-            let next = cut_page(&mut edges, |edge| edge.1);
-            let ids: Vec<PostId> = edges.iter().map(|edge| PostId::new(edge.0)).collect();
-            Ok((load_ordered_cards(tx, viewer, &ids)?, next))
-        });
-        let (posts, next) = read.await?;
-        record_views(&call, viewer.viewer.user, &posts);
-        let post_path = format!("/{}/status/{id}", call.path_text("username")?);
-        let path = format!("{post_path}/quotes");
-        let page = PostListPage {
-            frame: visit.page_frame(&call),
-            heading: "Quotes".to_owned(),
-            back: (post_path, "Back to the post"),
-            feed: PostFeed { posts, pager: build_pager(&path, cursor_of(&query).is_none(), next), path },
-            empty: "Nobody has quoted this post yet.",
-        };
-        Ok(visit.render_page(&call, &page)?)
-    })
+pub(crate) async fn show_quotes(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let (id, viewer) = (call.path_id("id")?, CardViewer::new(&call, &visit));
+    let query = PageQuery::from_call(&call).unwrap_or_default();
+    let range = PageRange { limit: PAGE_SIZE + 1, ..range_before(&query) };
+    let read = call.read(move |tx| {
+        let mut edges = reposts::list_quotes(tx, viewer.viewer, id, &range)?;
+        let next = cut_page(&mut edges, |edge| edge.1);
+        let ids: Vec<PostId> = edges.iter().map(|edge| PostId::new(edge.0)).collect();
+        Ok((load_ordered_cards(tx, viewer, &ids)?, next))
+    });
+    let (posts, next) = read.await?;
+    record_views(&call, viewer.viewer.user, &posts);
+    let post_path = format!("/{}/status/{id}", call.path_text("username")?);
+    let path = format!("{post_path}/quotes");
+    let page = PostListPage {
+        frame: visit.page_frame(&call),
+        heading: "Quotes".to_owned(),
+        back: (post_path, "Back to the post"),
+        feed: PostFeed { posts, pager: build_pager(&path, cursor_of(&query).is_none(), next), path },
+        empty: "Nobody has quoted this post yet.",
+    };
+    Ok(visit.render_page(&call, &page)?)
 }
 
-pub(crate) fn show_history(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let (id, viewer) = (call.path_id("id")?, CardViewer::new(&call, &visit));
-        let (username, versions) = call.read(move |tx| load_versions(tx, viewer, id)).await?;
-        let page = EditHistoryPage {
-            frame: visit.page_frame(&call),
-            post_path: format!("/{username}/status/{id}"),
-            username,
-            versions,
-        };
-        Ok(visit.render_page(&call, &page)?)
-    })
+pub(crate) async fn show_history(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let (id, viewer) = (call.path_id("id")?, CardViewer::new(&call, &visit));
+    let (username, versions) = call.read(move |tx| load_versions(tx, viewer, id)).await?;
+    let page = EditHistoryPage {
+        frame: visit.page_frame(&call),
+        post_path: format!("/{username}/status/{id}"),
+        username,
+        versions,
+    };
+    Ok(visit.render_page(&call, &page)?)
 }
 
 /// Refused if the viewer may not see the post.

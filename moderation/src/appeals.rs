@@ -3,10 +3,9 @@
 use base::{Error, Refusal, SplitRefusal};
 use network::moderation::{self, Action, Appeal, Kind};
 use pages::{DECISIONS_PATH, DecisionItem, DecisionsPage, TextPage};
-use portal::{BrowserVisit, MemberVisit, PageExit, PageQuery, redirect_to, run_page};
+use portal::{BrowserVisit, MemberVisit, PageExit, PageQuery, redirect_to};
 use store::Tx;
 use web::HttpReply;
-use web::endpoint::HandlerFuture;
 use web::error_formats::error_message;
 use web::request_context::RequestContext;
 
@@ -21,11 +20,9 @@ struct RefusedAppeal {
     problem: String,
 }
 
-pub(crate) fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = MemberVisit::from_call(&call).await?;
-        render(&call, &visit, None).await
-    })
+pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = MemberVisit::from_call(&call).await?;
+    render(&call, &visit, None).await
 }
 
 async fn render(
@@ -99,30 +96,26 @@ fn describe_appeal(appeal: &Appeal) -> String {
     if appeal.answer.is_empty() { outcome.to_owned() } else { format!("{outcome} {}", appeal.answer) }
 }
 
-pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let (visit, sent) = MemberVisit::accept_form(&call).await?;
-        let (actor, text) = (visit.audit_actor(), sent.text("text"));
-        let action = sent.text("action");
-        let action: i64 = action.parse().map_err(|_| Refusal::invalid_value("action", action))?;
-        let typed = text.clone();
-        match call.write(move |tx: &mut Tx<'_>| moderation::appeal(tx, &actor, action, &text)).await.split_refusal()? {
-            Ok(()) => Ok(redirect_to(PATH)),
-            Err(refusal) => {
-                let problem = error_message(&refusal).to_owned();
-                render(&call, &visit, Some(RefusedAppeal { action, text: typed, problem })).await
-            }
+pub(crate) async fn submit(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let (visit, sent) = MemberVisit::accept_form(&call).await?;
+    let (actor, text) = (visit.audit_actor(), sent.text("text"));
+    let action = sent.text("action");
+    let action: i64 = action.parse().map_err(|_| Refusal::invalid_value("action", action))?;
+    let typed = text.clone();
+    match call.write(move |tx: &mut Tx<'_>| moderation::appeal(tx, &actor, action, &text)).await.split_refusal()? {
+        Ok(()) => Ok(redirect_to(PATH)),
+        Err(refusal) => {
+            let problem = error_message(&refusal).to_owned();
+            render(&call, &visit, Some(RefusedAppeal { action, text: typed, problem })).await
         }
-    })
+    }
 }
 
-pub(crate) fn show_link(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let query = PageQuery::from_call(&call).unwrap_or_default();
-        let token = query.get("token").unwrap_or_default().to_owned();
-        render_link(&call, &visit, token, None).await
-    })
+pub(crate) async fn show_link(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let query = PageQuery::from_call(&call).unwrap_or_default();
+    let token = query.get("token").unwrap_or_default().to_owned();
+    render_link(&call, &visit, token, None).await
 }
 
 /// `refused` is what was typed, and what is wrong with it.
@@ -142,23 +135,21 @@ async fn render_link(
     Ok(form.render(call, visit, refused.map(|(text, problem)| RefusedAppeal { action, text, problem }))?)
 }
 
-pub(crate) fn submit_link(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let (visit, sent) = BrowserVisit::accept_form(&call).await?;
-        let (token, text, address) = (sent.text("token"), sent.text("text"), visit.client_info.address.clone());
-        let (secret, typed) = (token.clone(), text.clone());
-        let appeal = move |tx: &mut Tx<'_>| moderation::appeal_by_link(tx, &address, &secret, &text);
-        match call.write(appeal).await.split_refusal()? {
-            Ok(()) => {}
-            Err(refusal @ Refusal::InvalidParameters(_)) => {
-                let problem = error_message(&refusal).to_owned();
-                return render_link(&call, &visit, token, Some((typed, problem))).await;
-            }
-            Err(refusal) => return Err(refusal.into()),
+pub(crate) async fn submit_link(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let (visit, sent) = BrowserVisit::accept_form(&call).await?;
+    let (token, text, address) = (sent.text("token"), sent.text("text"), visit.client_info.address.clone());
+    let (secret, typed) = (token.clone(), text.clone());
+    let appeal = move |tx: &mut Tx<'_>| moderation::appeal_by_link(tx, &address, &secret, &text);
+    match call.write(appeal).await.split_refusal()? {
+        Ok(()) => {}
+        Err(refusal @ Refusal::InvalidParameters(_)) => {
+            let problem = error_message(&refusal).to_owned();
+            return render_link(&call, &visit, token, Some((typed, problem))).await;
         }
-        let html = "<p>A moderator will read it. The answer comes by email if your address is confirmed, and is shown \
-                    when you sign in.</p>";
-        let page = TextPage { frame: visit.page_frame(&call), title: "You appealed".to_owned(), html: html.to_owned() };
-        Ok(visit.render_page(&call, &page)?)
-    })
+        Err(refusal) => return Err(refusal.into()),
+    }
+    let html = "<p>A moderator will read it. The answer comes by email if your address is confirmed, and is shown \
+                when you sign in.</p>";
+    let page = TextPage { frame: visit.page_frame(&call), title: "You appealed".to_owned(), html: html.to_owned() };
+    Ok(visit.render_page(&call, &page)?)
 }

@@ -17,99 +17,99 @@ pub static ENDPOINTS: &[&[Endpoint]] = &[PAGES];
 
 static PAGES: &[Endpoint] = &[
     portal_page("showReport", "GET", report::PATH)
-        .handler(report::show)
+        .handler(&report::show)
         .summary("The form that reports a post, an account, a message or a list."),
     portal_page("report", "POST", report::PATH)
-        .handler(report::submit)
+        .handler(&report::submit)
         .summary("Reports a post, an account, a message or a list to the moderators.")
         .body(BodySpec::Form(text_members! { MAX_TEXT; csrf kind id category text })),
     portal_page("showDecisions", "GET", appeals::PATH)
-        .handler(appeals::show)
+        .handler(&appeals::show)
         .summary("What moderators decided about the account."),
     portal_page("appealDecision", "POST", appeals::PATH)
-        .handler(appeals::submit)
+        .handler(&appeals::submit)
         .summary("Appeals a decision.")
         .body(BodySpec::Form(text_members! { MAX_TEXT; csrf action text })),
     portal_page("showAppealLink", "GET", appeals::LINK_PATH)
-        .handler(appeals::show_link)
+        .handler(&appeals::show_link)
         .summary("A decision about an account that cannot sign in."),
     portal_page("appealByLink", "POST", appeals::LINK_PATH)
-        .handler(appeals::submit_link)
+        .handler(&appeals::submit_link)
         .summary("Appeals a decision about an account that cannot sign in.")
         .body(BodySpec::Form(text_members! { MAX_TEXT; csrf action token text })),
-    portal_page("showSetup", "GET", setup::PATH).handler(setup::show).summary("The form of a site's first owner."),
+    portal_page("showSetup", "GET", setup::PATH).handler(&setup::show).summary("The form of a site's first owner."),
     portal_page("setup", "POST", setup::PATH)
-        .handler(setup::submit)
+        .handler(&setup::submit)
         .summary("Makes the signed-in person, or an account that it creates, the site's first owner.")
         .body(BodySpec::Form(text_members! { MAX_TEXT; csrf token username name email password })),
-    portal_page("showAbout", "GET", "/about").handler(site_texts::about).summary("What the site is, and its contact."),
-    portal_page("showRules", "GET", "/rules").handler(site_texts::rules).summary("The rules of the site."),
-    portal_page("showTerms", "GET", "/terms").handler(site_texts::terms).summary("The terms of the site."),
-    portal_page("showPrivacy", "GET", "/privacy").handler(site_texts::privacy).summary("How the site treats data."),
+    portal_page("showAbout", "GET", "/about").handler(&site_texts::about).summary("What the site is, and its contact."),
+    portal_page("showRules", "GET", "/rules").handler(&site_texts::rules).summary("The rules of the site."),
+    portal_page("showTerms", "GET", "/terms").handler(&site_texts::terms).summary("The terms of the site."),
+    portal_page("showPrivacy", "GET", "/privacy").handler(&site_texts::privacy).summary("How the site treats data."),
     portal_page("findServerDescription", "GET", "/.well-known/nodeinfo")
-        .handler(server_description::show_link)
+        .handler(&server_description::show_link)
         .summary("Where the description of the server is (NodeInfo)."),
     portal_page("describeServer", "GET", server_description::PATH)
-        .handler(server_description::show)
+        .handler(&server_description::show)
         .summary("The server's software, name, registrations and rules, for programs (NodeInfo 2.1)."),
     portal_page("adminQueue", "GET", admin::QUEUE_PATH)
-        .handler(admin::queue::show)
+        .handler(&admin::queue::show)
         .summary("Open reports and appeals. Needs the role of a moderator, as every page below it."),
     portal_page("adminAct", "POST", admin::REPORTS_PATH)
-        .handler(admin::queue::act)
+        .handler(&admin::queue::act)
         .summary("Acts on the subject of a report, or dismisses the report.")
         .body(BodySpec::Form(text_members! { MAX_TEXT; csrf report act days reason })),
     portal_page("adminReportFile", "GET", admin::REPORT_FILE_PATH)
-        .handler(admin::queue::show_file)
+        .handler(&admin::queue::show_file)
         .params(&[&[
             Parameter::path("report", Kind::ID, "The id of the report."),
             Parameter::path("file", Kind::text(1, 200), "The name of the file."),
         ]])
         .summary("A picture or video of what is reported."),
     portal_page("adminAccount", "GET", admin::ACCOUNTS_PATH)
-        .handler(admin::accounts::show)
+        .handler(&admin::accounts::show)
         .summary("An account with what was decided about it, and the form that acts on it."),
     portal_page("adminActOnAccount", "POST", admin::ACCOUNTS_PATH)
-        .handler(admin::accounts::act)
+        .handler(&admin::accounts::act)
         .summary("Acts on an account.")
         .body(BodySpec::Form(text_members! { MAX_TEXT; csrf user act days reason })),
     portal_page("adminActions", "GET", admin::ACTIONS_PATH)
-        .handler(admin::actions::show)
+        .handler(&admin::actions::show)
         .summary("What moderators did, newest first."),
     portal_page("adminLiftAction", "POST", admin::ACTIONS_PATH)
-        .handler(admin::actions::lift)
+        .handler(&admin::actions::lift)
         .summary("Undoes an action.")
         .body(BodySpec::Form(text_members! { MAX_TEXT; csrf action })),
     portal_page("adminDecideAppeal", "POST", admin::APPEALS_PATH)
-        .handler(admin::queue::decide_appeal)
+        .handler(&admin::queue::decide_appeal)
         .summary("Accepts or rejects an appeal.")
         .body(BodySpec::Form(text_members! { MAX_TEXT; csrf action decision answer })),
     portal_page("adminPeople", "GET", admin::PEOPLE_PATH)
-        .handler(admin::people::show)
+        .handler(&admin::people::show)
         .summary("Applications, invitations and roles."),
     portal_page("adminDecideApplication", "POST", admin::APPLICATIONS_PATH)
-        .handler(admin::people::decide_application)
+        .handler(&admin::people::decide_application)
         .summary("Accepts or refuses an application for an account.")
         .body(BodySpec::Form(text_members! { MAX_TEXT; csrf application decision })),
     portal_page("adminSetRole", "POST", admin::ROLES_PATH)
-        .handler(admin::people::set_role)
+        .handler(&admin::people::set_role)
         .summary("Grants or takes away a role.")
         .body(BodySpec::Form(text_members! { MAX_TEXT; csrf username role })),
     portal_page("adminInvite", "POST", admin::INVITATIONS_PATH)
-        .handler(admin::people::invite)
+        .handler(&admin::people::invite)
         .summary("Creates an invitation, or revokes one.")
         .body(BodySpec::Form(text_members! { MAX_TEXT; csrf invitation })),
-    portal_page("adminSite", "GET", admin::SITE_PATH).handler(admin::site::show).summary("The settings of the site."),
+    portal_page("adminSite", "GET", admin::SITE_PATH).handler(&admin::site::show).summary("The settings of the site."),
     portal_page("adminSetSite", "POST", admin::SITE_PATH)
-        .handler(admin::site::submit)
+        .handler(&admin::site::submit)
         .summary("Changes the settings of the site.")
         .body(BodySpec::Form(text_members! { admin::site::MAX_TYPED_BYTES;
             csrf shown name registrations indexing about rules terms privacy contact
         })),
-    portal_page("adminTerms", "GET", admin::TERMS_PATH).handler(admin::terms::show).summary("The blocked terms."),
+    portal_page("adminTerms", "GET", admin::TERMS_PATH).handler(&admin::terms::show).summary("The blocked terms."),
     portal_page("adminSetTerm", "POST", admin::TERMS_PATH)
-        .handler(admin::terms::submit)
+        .handler(&admin::terms::submit)
         .summary("Blocks a term, or no longer.")
         .body(BodySpec::Form(text_members! { MAX_TEXT; csrf act kind term hold })),
-    portal_page("adminAudit", "GET", admin::AUDIT_PATH).handler(admin::audit_log::show).summary("The audit log."),
+    portal_page("adminAudit", "GET", admin::AUDIT_PATH).handler(&admin::audit_log::show).summary("The audit log."),
 ];

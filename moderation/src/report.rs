@@ -3,49 +3,44 @@
 use base::{Refusal, SplitRefusal};
 use network::reports::{self, CATEGORIES, NewReport, SUBJECT_NAMES, SubjectKind};
 use pages::{FormField, ReportPage, TextPage};
-use portal::{BrowserVisit, MemberVisit, PageExit, PageQuery, run_page};
+use portal::{BrowserVisit, MemberVisit, PageExit, PageQuery};
 use store::Tx;
 use web::HttpReply;
-use web::endpoint::HandlerFuture;
 use web::error_formats::error_message;
 use web::request_context::RequestContext;
 
 pub(crate) const PATH: &str = "/report";
 
 /// `GET /report?post=ID`, or `user`, `message` or `list`.
-pub(crate) fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = MemberVisit::from_call(&call).await?;
-        let query = PageQuery::from_call(&call).unwrap_or_default();
-        let named = SUBJECT_NAMES.iter().find_map(|(kind, name)| Some((*kind, *name, query.get(name)?)));
-        let Some((kind, name, id)) = named else {
-            return Err(Refusal::missing_parameter("post").into());
-        };
-        let id: i64 = id.parse().map_err(|_| Refusal::invalid_value(name, id))?;
-        let reporter = visit.person.user.id;
-        call.read(move |tx: &mut Tx<'_>| reports::find_subject(tx, reporter, kind, id).map(drop)).await?;
-        render(&call, &visit, name, id, ("", FormField::default()))
-    })
+pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = MemberVisit::from_call(&call).await?;
+    let query = PageQuery::from_call(&call).unwrap_or_default();
+    let named = SUBJECT_NAMES.iter().find_map(|(kind, name)| Some((*kind, *name, query.get(name)?)));
+    let Some((kind, name, id)) = named else {
+        return Err(Refusal::missing_parameter("post").into());
+    };
+    let id: i64 = id.parse().map_err(|_| Refusal::invalid_value(name, id))?;
+    let reporter = visit.person.user.id;
+    call.read(move |tx: &mut Tx<'_>| reports::find_subject(tx, reporter, kind, id).map(drop)).await?;
+    render(&call, &visit, name, id, ("", FormField::default()))
 }
 
-pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let (visit, sent) = MemberVisit::accept_form(&call).await?;
-        let (kind, name) = parse_kind(&sent.text("kind"))?;
-        let id = sent.text("id");
-        let id: i64 = id.parse().map_err(|_| Refusal::invalid_value("id", id))?;
-        let new =
-            NewReport { subject_kind: kind, subject_id: id, category: sent.text("category"), text: sent.text("text") };
-        let (actor, category, text) = (visit.audit_actor(), new.category.clone(), new.text.clone());
-        match call.write(move |tx: &mut Tx<'_>| reports::report(tx, &actor, &new).map(drop)).await.split_refusal()? {
-            Ok(()) => thanks(&call, &visit),
-            Err(refusal) => {
-                let status = if refusal == Refusal::RateLimited { 429 } else { 400 };
-                let field = FormField::invalid(text, error_message(&refusal));
-                Ok(render(&call, &visit, name, id, (&category, field))?.status(status))
-            }
+pub(crate) async fn submit(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let (visit, sent) = MemberVisit::accept_form(&call).await?;
+    let (kind, name) = parse_kind(&sent.text("kind"))?;
+    let id = sent.text("id");
+    let id: i64 = id.parse().map_err(|_| Refusal::invalid_value("id", id))?;
+    let new =
+        NewReport { subject_kind: kind, subject_id: id, category: sent.text("category"), text: sent.text("text") };
+    let (actor, category, text) = (visit.audit_actor(), new.category.clone(), new.text.clone());
+    match call.write(move |tx: &mut Tx<'_>| reports::report(tx, &actor, &new).map(drop)).await.split_refusal()? {
+        Ok(()) => thanks(&call, &visit),
+        Err(refusal) => {
+            let status = if refusal == Refusal::RateLimited { 429 } else { 400 };
+            let field = FormField::invalid(text, error_message(&refusal));
+            Ok(render(&call, &visit, name, id, (&category, field))?.status(status))
         }
-    })
+    }
 }
 
 fn parse_kind(text: &str) -> Result<(SubjectKind, &'static str), Refusal> {

@@ -4,12 +4,10 @@ use base::{Error, Refusal, Secret, SplitRefusal};
 use network::first_owner;
 use pages::{OwnerSetup, RegistrationAccess, SignUpPage, TextPage};
 use portal::{
-    BrowserVisit, PageExit, PageQuery, SignUpFields, SubmittedForm, redirect_to, run_page, sent_applicant,
-    start_first_session,
+    BrowserVisit, PageExit, PageQuery, SignUpFields, SubmittedForm, redirect_to, sent_applicant, start_first_session,
 };
 use store::Tx;
 use web::HttpReply;
-use web::endpoint::HandlerFuture;
 use web::page_context::SITE_LINKS;
 use web::request_context::RequestContext;
 
@@ -18,49 +16,45 @@ use crate::admin::SITE_PATH;
 pub(crate) const PATH: &str = "/setup";
 
 /// `GET /setup?token=…`. Opening the page does not use the link up, since programs fetch links too.
-pub(crate) fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        require_no_owner(&call).await?;
-        let query = PageQuery::from_call(&call).unwrap_or_default();
-        let token = query.get("token").unwrap_or_default().to_owned();
-        let secret = token.clone();
-        let is_valid =
-            call.read(move |tx: &mut Tx<'_>| Ok::<_, Error>(first_owner::is_setup_link_valid(tx, &secret)?)).await?;
-        if !is_valid {
-            let html = "<p>This link no longer works. The server prints another when it starts, as does \
-                        <code>locum role setup</code>.</p>";
-            return Ok(render_text(&call, &visit, html.to_owned())?.status(403));
+pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    require_no_owner(&call).await?;
+    let query = PageQuery::from_call(&call).unwrap_or_default();
+    let token = query.get("token").unwrap_or_default().to_owned();
+    let secret = token.clone();
+    let is_valid =
+        call.read(move |tx: &mut Tx<'_>| Ok::<_, Error>(first_owner::is_setup_link_valid(tx, &secret)?)).await?;
+    if !is_valid {
+        let html = "<p>This link no longer works. The server prints another when it starts, as does \
+                    <code>locum role setup</code>.</p>";
+        return Ok(render_text(&call, &visit, html.to_owned())?.status(403));
+    }
+    match &visit.person {
+        Some(person) => {
+            let html = format!(
+                "<p>Your account @{} becomes the owner of this site, who may change everything about it.</p>\
+                 <form method=\"post\" action=\"{PATH}\"><input type=\"hidden\" name=\"csrf\" value=\"{}\">\
+                 <input type=\"hidden\" name=\"token\" value=\"{token}\">\
+                 <div class=\"actions\"><button type=\"submit\" class=\"button\">Become the owner</button></div>\
+                 </form>",
+                person.user.username,
+                visit.page_frame(&call).csrf,
+            );
+            render_text(&call, &visit, html)
         }
-        match &visit.person {
-            Some(person) => {
-                let html = format!(
-                    "<p>Your account @{} becomes the owner of this site, who may change everything about it.</p>\
-                     <form method=\"post\" action=\"{PATH}\"><input type=\"hidden\" name=\"csrf\" value=\"{}\">\
-                     <input type=\"hidden\" name=\"token\" value=\"{token}\">\
-                     <div class=\"actions\"><button type=\"submit\" class=\"button\">Become the owner</button></div>\
-                     </form>",
-                    person.user.username,
-                    visit.page_frame(&call).csrf,
-                );
-                render_text(&call, &visit, html)
-            }
-            None => render_form(&call, &visit, token, SignUpFields::default()),
-        }
-    })
+        None => render_form(&call, &visit, token, SignUpFields::default()),
+    }
 }
 
-pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let (visit, sent) = BrowserVisit::accept_form(&call).await?;
-        require_no_owner(&call).await?;
-        let Some(person) = &visit.person else {
-            return register(&call, &visit, &sent).await;
-        };
-        let (actor, token) = (person.audit_actor(&visit), sent.text("token"));
-        call.write(move |tx: &mut Tx<'_>| first_owner::accept_setup(tx, &actor, &token)).await?;
-        Ok(redirect_to(SITE_PATH))
-    })
+pub(crate) async fn submit(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let (visit, sent) = BrowserVisit::accept_form(&call).await?;
+    require_no_owner(&call).await?;
+    let Some(person) = &visit.person else {
+        return register(&call, &visit, &sent).await;
+    };
+    let (actor, token) = (person.audit_actor(&visit), sent.text("token"));
+    call.write(move |tx: &mut Tx<'_>| first_owner::accept_setup(tx, &actor, &token)).await?;
+    Ok(redirect_to(SITE_PATH))
 }
 
 async fn register(

@@ -3,27 +3,26 @@
 use base::Error;
 use network::site_settings;
 use pages::{TextPage, render_markdown};
-use portal::{BrowserVisit, PageExit, run_page};
+use portal::{BrowserVisit, PageExit};
 use store::Tx;
 use web::HttpReply;
-use web::endpoint::HandlerFuture;
 use web::request_context::RequestContext;
 
 /// `GET /about`, with the contact.
-pub(crate) fn about(call: RequestContext) -> HandlerFuture {
-    run_page(async move { render(&call, "About", &["about", "contact"]).await })
+pub(crate) async fn about(call: RequestContext) -> Result<HttpReply, PageExit> {
+    render(&call, "About", &["about", "contact"]).await
 }
 
-pub(crate) fn rules(call: RequestContext) -> HandlerFuture {
-    run_page(async move { render(&call, "Rules", &["rules"]).await })
+pub(crate) async fn rules(call: RequestContext) -> Result<HttpReply, PageExit> {
+    render(&call, "Rules", &["rules"]).await
 }
 
-pub(crate) fn terms(call: RequestContext) -> HandlerFuture {
-    run_page(async move { render(&call, "Terms", &["terms"]).await })
+pub(crate) async fn terms(call: RequestContext) -> Result<HttpReply, PageExit> {
+    render(&call, "Terms", &["terms"]).await
 }
 
-pub(crate) fn privacy(call: RequestContext) -> HandlerFuture {
-    run_page(async move { render(&call, "Privacy", &["privacy"]).await })
+pub(crate) async fn privacy(call: RequestContext) -> Result<HttpReply, PageExit> {
+    render(&call, "Privacy", &["privacy"]).await
 }
 
 async fn render(

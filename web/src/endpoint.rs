@@ -20,6 +20,34 @@ pub const MAX_SHORT_TEXT: usize = 4_096;
 
 pub type HandlerFuture = Pin<Box<dyn Future<Output = Result<HttpReply, Error>> + Send>>;
 
+/// Answers calls of an operation: an `async fn` from [`RequestContext`] to [`HttpReply`], or to a [`HandlerError`].
+pub trait EndpointHandler: Send + Sync {
+    fn answer(&self, call: RequestContext) -> HandlerFuture;
+}
+
+/// What ends a handler early.
+pub trait HandlerError {
+    fn into_reply(self) -> Result<HttpReply, Error>;
+}
+
+impl HandlerError for Error {
+    fn into_reply(self) -> Result<HttpReply, Error> {
+        Err(self)
+    }
+}
+
+impl<F, R, E> EndpointHandler for F
+where
+    F: Fn(RequestContext) -> R + Send + Sync,
+    R: Future<Output = Result<HttpReply, E>> + Send + 'static,
+    E: HandlerError,
+{
+    fn answer(&self, call: RequestContext) -> HandlerFuture {
+        let outcome = self(call);
+        Box::pin(async move { outcome.await.or_else(HandlerError::into_reply) })
+    }
+}
+
 #[derive(Clone, Copy)]
 pub struct Endpoint {
     /// The public contract's operation id, or our own if it has none.
@@ -43,7 +71,7 @@ pub struct Endpoint {
     /// What a node that serves it does.
     pub role: NodeRole,
     /// None while the operation is planned.
-    pub handler: Option<fn(RequestContext) -> HandlerFuture>,
+    pub handler: Option<&'static dyn EndpointHandler>,
     /// The Ads API declaration that it is generated from; such an operation parses its own parameters.
     pub ads: Option<&'static ads_engine::AdsOperation>,
 }
@@ -263,13 +291,13 @@ impl Endpoint {
     }
 
     #[must_use]
-    pub const fn handler(self, handler: fn(RequestContext) -> HandlerFuture) -> Self {
+    pub const fn handler(self, handler: &'static dyn EndpointHandler) -> Self {
         Self { handler: Some(handler), ..self }
     }
 
     /// A handler whose response lasts as long as the client reads it.
     #[must_use]
-    pub const fn stream_handler(self, handler: fn(RequestContext) -> HandlerFuture) -> Self {
+    pub const fn stream_handler(self, handler: &'static dyn EndpointHandler) -> Self {
         Self { handler: Some(handler), role: NodeRole::Stream, ..self }
     }
 }

@@ -5,7 +5,6 @@ use base::Error;
 use http::header::{ACCEPT, HeaderValue};
 use serde_json::{Map, Value, json};
 use web::body::BodyContentType;
-use web::endpoint::HandlerFuture;
 use web::request_context::{HttpReply, RequestContext};
 
 use super::mcp_tools;
@@ -51,44 +50,41 @@ impl RpcError {
 }
 
 /// `POST /mcp`: one request or notification.
-pub(crate) fn handle_message(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let message: Option<Value> = match call.content_type {
-            BodyContentType::Json => serde_json::from_slice(call.bytes()).ok(),
-            _ => None,
-        };
-        let Some(message) = message else {
-            let problem = RpcError::new(PARSE_ERROR, "The body must be a JSON-RPC message");
+pub(crate) async fn handle_message(call: RequestContext) -> Result<HttpReply, Error> {
+    let message: Option<Value> = match call.content_type {
+        BodyContentType::Json => serde_json::from_slice(call.bytes()).ok(),
+        _ => None,
+    };
+    let Some(message) = message else {
+        let problem = RpcError::new(PARSE_ERROR, "The body must be a JSON-RPC message");
+        return Ok(render_error(&Value::Null, &problem, 400));
+    };
+    let (id, method) = (message.get("id"), message.get("method").and_then(Value::as_str));
+    let (id, method) = match (id, method) {
+        (None, Some(_)) => return Ok(HttpReply::empty(202)),
+        (Some(id @ (Value::String(_) | Value::Number(_))), Some(method)) => (id, method),
+        _ => {
+            let problem = RpcError::new(INVALID_REQUEST, "The body must be one JSON-RPC 2.0 request or notification");
             return Ok(render_error(&Value::Null, &problem, 400));
-        };
-        let (id, method) = (message.get("id"), message.get("method").and_then(Value::as_str));
-        let (id, method) = match (id, method) {
-            (None, Some(_)) => return Ok(HttpReply::empty(202)),
-            (Some(id @ (Value::String(_) | Value::Number(_))), Some(method)) => (id, method),
-            _ => {
-                let problem =
-                    RpcError::new(INVALID_REQUEST, "The body must be one JSON-RPC 2.0 request or notification");
-                return Ok(render_error(&Value::Null, &problem, 400));
-            }
-        };
-        let empty = Map::new();
-        let params = message.get("params").and_then(Value::as_object).unwrap_or(&empty);
-        let is_stateless = match check_version(&call, method, params) {
-            Ok(is_stateless) => is_stateless,
-            Err(problem) => return Ok(render_error(id, &problem, 400)),
-        };
-        match answer(&call, method, params, is_stateless).await? {
-            Ok(result) => Ok(render_result(&call, id, result, is_stateless)),
-            Err(problem) => {
-                let status = match problem.code {
-                    METHOD_NOT_FOUND if is_stateless => 404,
-                    INVALID_PARAMS if is_stateless => 400,
-                    _ => 200,
-                };
-                Ok(render_error(id, &problem, status))
-            }
         }
-    })
+    };
+    let empty = Map::new();
+    let params = message.get("params").and_then(Value::as_object).unwrap_or(&empty);
+    let is_stateless = match check_version(&call, method, params) {
+        Ok(is_stateless) => is_stateless,
+        Err(problem) => return Ok(render_error(id, &problem, 400)),
+    };
+    match answer(&call, method, params, is_stateless).await? {
+        Ok(result) => Ok(render_result(&call, id, result, is_stateless)),
+        Err(problem) => {
+            let status = match problem.code {
+                METHOD_NOT_FOUND if is_stateless => 404,
+                INVALID_PARAMS if is_stateless => 400,
+                _ => 200,
+            };
+            Ok(render_error(id, &problem, status))
+        }
+    }
 }
 
 /// Whether the request follows the revision without a handshake.
@@ -187,14 +183,12 @@ fn render_error(id: &Value, problem: &RpcError, status: u16) -> HttpReply {
 }
 
 /// `GET /.well-known/oauth-protected-resource`: where clients get tokens for the tools (RFC 9728 §3.2).
-pub(crate) fn describe_resource(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let issuer = call.oauth_settings().issuer.ok_or(base::Refusal::RouteNotFound)?;
-        call.respond_json(&json!({
-            "resource": format!("{}/mcp", issuer.trim_end_matches('/')),
-            "authorization_servers": [issuer],
-            "scopes_supported": [base::Scope::AdsRead.name(), base::Scope::AdsWrite.name()],
-            "bearer_methods_supported": ["header"],
-        }))
-    })
+pub(crate) async fn describe_resource(call: RequestContext) -> Result<HttpReply, Error> {
+    let issuer = call.oauth_settings().issuer.ok_or(base::Refusal::RouteNotFound)?;
+    call.respond_json(&json!({
+        "resource": format!("{}/mcp", issuer.trim_end_matches('/')),
+        "authorization_servers": [issuer],
+        "scopes_supported": [base::Scope::AdsRead.name(), base::Scope::AdsWrite.name()],
+        "bearer_methods_supported": ["header"],
+    }))
 }

@@ -6,42 +6,38 @@ use network::bearer;
 use serde_json::json;
 use store::apps::App;
 use web::basic_auth::{BasicCredentials, parse_basic_credentials};
-use web::endpoint::{HandlerFuture, SharedWindow, per_quarter_hour};
-use web::request_context::RequestContext;
+use web::endpoint::{SharedWindow, per_quarter_hour};
+use web::request_context::{HttpReply, RequestContext};
 
 /// How often an app may request its token (contract core §2.4, §4; the figure is ours).
 pub(crate) static ISSUE_WINDOW: SharedWindow =
     SharedWindow { name: "bearer tokens of an app", window: per_quarter_hour(50) };
 
-pub(crate) fn issue(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let grant = call.body().optional_text("grant_type").or(call.query_text("grant_type"));
-        if grant != Some("client_credentials") {
-            return Err(Refusal::AppOnlyTokenRefused.into());
-        }
-        let app = load_basic_app(&call).await?.ok_or(Refusal::AppOnlyTokenRefused)?;
-        let id = app.id;
-        if !call.charge_app(id, &ISSUE_WINDOW).await.allowed {
-            return Err(Refusal::AppOnlyTokenRefused.into());
-        }
-        let token = call.write(move |tx| bearer::issue(tx, id)).await?;
-        call.respond_json(&json!({"token_type": "bearer", "access_token": token.expose_secret()}))
-    })
+pub(crate) async fn issue(call: RequestContext) -> Result<HttpReply, Error> {
+    let grant = call.body().optional_text("grant_type").or(call.query_text("grant_type"));
+    if grant != Some("client_credentials") {
+        return Err(Refusal::AppOnlyTokenRefused.into());
+    }
+    let app = load_basic_app(&call).await?.ok_or(Refusal::AppOnlyTokenRefused)?;
+    let id = app.id;
+    if !call.charge_app(id, &ISSUE_WINDOW).await.allowed {
+        return Err(Refusal::AppOnlyTokenRefused.into());
+    }
+    let token = call.write(move |tx| bearer::issue(tx, id)).await?;
+    call.respond_json(&json!({"token_type": "bearer", "access_token": token.expose_secret()}))
 }
 
 /// `POST /oauth2/invalidate_token`: signed by the owner, or with the app's own key and secret.
-pub(crate) fn invalidate(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let token = call.body().optional_text("access_token").or(call.query_text("access_token"));
-        let token = token.ok_or(Refusal::AppOnlyTokenRefused)?.to_owned();
-        let (app, user) = match load_basic_app(&call).await? {
-            Some(app) => (app, None),
-            None => load_signed_owner(&call).await?,
-        };
-        let actor = AuditActor { user, address: call.client_address(), ..AuditActor::default() };
-        let revoked = call.write(move |tx| bearer::invalidate(tx, &app, &actor, &token)).await?;
-        call.respond_json(&json!({"access_token": revoked.expose_secret()}))
-    })
+pub(crate) async fn invalidate(call: RequestContext) -> Result<HttpReply, Error> {
+    let token = call.body().optional_text("access_token").or(call.query_text("access_token"));
+    let token = token.ok_or(Refusal::AppOnlyTokenRefused)?.to_owned();
+    let (app, user) = match load_basic_app(&call).await? {
+        Some(app) => (app, None),
+        None => load_signed_owner(&call).await?,
+    };
+    let actor = AuditActor { user, address: call.client_address(), ..AuditActor::default() };
+    let revoked = call.write(move |tx| bearer::invalidate(tx, &app, &actor, &token)).await?;
+    call.respond_json(&json!({"access_token": revoked.expose_secret()}))
 }
 
 async fn load_signed_owner(call: &RequestContext) -> Result<(App, Option<base::UserId>), Error> {

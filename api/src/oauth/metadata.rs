@@ -3,11 +3,10 @@
 use base::Scope;
 use base::{Error, Refusal};
 use serde_json::json;
-use web::endpoint::HandlerFuture;
 use web::request_context::{HttpReply, RequestContext};
 
-pub(crate) fn document(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move { describe_server(&call) })
+pub(crate) async fn document(call: RequestContext) -> Result<HttpReply, Error> {
+    describe_server(&call)
 }
 
 fn describe_server(call: &RequestContext) -> Result<HttpReply, Error> {

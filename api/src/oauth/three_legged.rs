@@ -7,42 +7,37 @@ use base::{Error, Refusal};
 use http::header::AUTHORIZATION;
 use network::apps::{Permission, VerifiedRequest};
 use network::oauth1_flow;
-use web::endpoint::HandlerFuture;
 use web::request_context::{HttpReply, RequestContext};
 
 /// `POST /oauth/request_token`, signed with the app's key alone.
-pub(crate) fn request_token(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let VerifiedRequest { app, presented, .. } = verify_signature(&call).await?;
-        let callback = presented.callback.or_else(|| read_parameter(&call, "oauth_callback"));
-        let callback = callback.unwrap_or_default();
-        let level = requested_permission(&call)?;
-        let ports = call.state.oauth_settings.ports;
-        let pair = call.write(move |tx| oauth1_flow::issue_request_token(tx, &app, &callback, level, ports)).await?;
-        Ok(form_reply(&[
-            ("oauth_token", pair.token.expose_secret()),
-            ("oauth_token_secret", pair.secret.expose_secret()),
-            ("oauth_callback_confirmed", "true"),
-        ]))
-    })
+pub(crate) async fn request_token(call: RequestContext) -> Result<HttpReply, Error> {
+    let VerifiedRequest { app, presented, .. } = verify_signature(&call).await?;
+    let callback = presented.callback.or_else(|| read_parameter(&call, "oauth_callback"));
+    let callback = callback.unwrap_or_default();
+    let level = requested_permission(&call)?;
+    let ports = call.state.oauth_settings.ports;
+    let pair = call.write(move |tx| oauth1_flow::issue_request_token(tx, &app, &callback, level, ports)).await?;
+    Ok(form_reply(&[
+        ("oauth_token", pair.token.expose_secret()),
+        ("oauth_token_secret", pair.secret.expose_secret()),
+        ("oauth_callback_confirmed", "true"),
+    ]))
 }
 
 /// `POST /oauth/access_token`, signed with the request token.
-pub(crate) fn access_token(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let VerifiedRequest { app, presented, .. } = verify_signature(&call).await?;
-        let token = presented.token.unwrap_or_default();
-        let verifier = presented.verifier.or_else(|| read_parameter(&call, "oauth_verifier"));
-        let verifier = verifier.unwrap_or_default();
-        let exchanged = call.write(move |tx| oauth1_flow::exchange_request_token(tx, &app, &token, &verifier));
-        let access = exchanged.await?.into_result()?;
-        Ok(form_reply(&[
-            ("oauth_token", access.token.expose_secret()),
-            ("oauth_token_secret", access.secret.expose_secret()),
-            ("user_id", &access.user_id.to_string()),
-            ("screen_name", &access.screen_name),
-        ]))
-    })
+pub(crate) async fn access_token(call: RequestContext) -> Result<HttpReply, Error> {
+    let VerifiedRequest { app, presented, .. } = verify_signature(&call).await?;
+    let token = presented.token.unwrap_or_default();
+    let verifier = presented.verifier.or_else(|| read_parameter(&call, "oauth_verifier"));
+    let verifier = verifier.unwrap_or_default();
+    let exchanged = call.write(move |tx| oauth1_flow::exchange_request_token(tx, &app, &token, &verifier));
+    let access = exchanged.await?.into_result()?;
+    Ok(form_reply(&[
+        ("oauth_token", access.token.expose_secret()),
+        ("oauth_token_secret", access.secret.expose_secret()),
+        ("user_id", &access.user_id.to_string()),
+        ("screen_name", &access.screen_name),
+    ]))
 }
 
 async fn verify_signature(call: &RequestContext) -> Result<VerifiedRequest, Error> {

@@ -7,50 +7,45 @@ use network::oauth2_flow::{
 };
 use serde_json::{Map, Value, json};
 use web::basic_auth::{BasicCredentials, parse_basic_credentials};
-use web::endpoint::HandlerFuture;
 use web::request_context::{HttpReply, RequestContext};
 
-pub(crate) fn issue(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let (credentials, config) = (client_credentials(&call)?, call.oauth_settings());
-        let tokens = match form_parameter(&call, "grant_type").as_deref() {
-            Some("authorization_code") => {
-                let exchange = CodeExchangeRequest {
-                    code: form_parameter(&call, "code"),
-                    redirect_uri: form_parameter(&call, "redirect_uri"),
-                    code_verifier: form_parameter(&call, "code_verifier"),
-                };
-                call.write(move |tx| {
-                    let client = authenticate_client(tx, &credentials)?;
-                    exchange_code(tx, &config, &client, &exchange)
-                })
-                .await?
-            }
-            Some("refresh_token") => {
-                let (token, scope) = (form_parameter(&call, "refresh_token"), form_parameter(&call, "scope"));
-                call.write(move |tx| {
-                    let client = authenticate_client(tx, &credentials)?;
-                    oauth2_flow::refresh_tokens(tx, &config, &client, token.as_deref(), scope.as_deref())
-                })
-                .await?
-            }
-            Some(_) => return Err(unsupported_grant_type().into()),
-            None => return Err(missing_parameter("grant_type").into()),
-        };
-        render_token(&call, &tokens.into_result()?)
-    })
+pub(crate) async fn issue(call: RequestContext) -> Result<HttpReply, Error> {
+    let (credentials, config) = (client_credentials(&call)?, call.oauth_settings());
+    let tokens = match form_parameter(&call, "grant_type").as_deref() {
+        Some("authorization_code") => {
+            let exchange = CodeExchangeRequest {
+                code: form_parameter(&call, "code"),
+                redirect_uri: form_parameter(&call, "redirect_uri"),
+                code_verifier: form_parameter(&call, "code_verifier"),
+            };
+            call.write(move |tx| {
+                let client = authenticate_client(tx, &credentials)?;
+                exchange_code(tx, &config, &client, &exchange)
+            })
+            .await?
+        }
+        Some("refresh_token") => {
+            let (token, scope) = (form_parameter(&call, "refresh_token"), form_parameter(&call, "scope"));
+            call.write(move |tx| {
+                let client = authenticate_client(tx, &credentials)?;
+                oauth2_flow::refresh_tokens(tx, &config, &client, token.as_deref(), scope.as_deref())
+            })
+            .await?
+        }
+        Some(_) => return Err(unsupported_grant_type().into()),
+        None => return Err(missing_parameter("grant_type").into()),
+    };
+    render_token(&call, &tokens.into_result()?)
 }
 
-pub(crate) fn revoke(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let (credentials, token) = (client_credentials(&call)?, form_parameter(&call, "token"));
-        call.write(move |tx| {
-            let client = authenticate_client(tx, &credentials)?;
-            oauth2_flow::revoke_token(tx, &client, token.as_deref())
-        })
-        .await?;
-        Ok(add_no_store(call.respond_json(&json!({ "revoked": true }))?))
+pub(crate) async fn revoke(call: RequestContext) -> Result<HttpReply, Error> {
+    let (credentials, token) = (client_credentials(&call)?, form_parameter(&call, "token"));
+    call.write(move |tx| {
+        let client = authenticate_client(tx, &credentials)?;
+        oauth2_flow::revoke_token(tx, &client, token.as_deref())
     })
+    .await?;
+    Ok(add_no_store(call.respond_json(&json!({ "revoked": true }))?))
 }
 
 fn render_token(call: &RequestContext, tokens: &IssuedTokens) -> Result<HttpReply, Error> {

@@ -12,12 +12,12 @@ pub static ACCOUNT_ACTIVITY: &[Endpoint] = &[
         .permit("12", SCOPES)
         .params(&[WEBHOOK])
         .body(BodySpec::Json(&[]))
-        .handler(v2::account_activity::subscribe),
+        .handler(&v2::account_activity::subscribe),
     Endpoint::new("validateAccountActivitySubscription", "GET", SUBSCRIPTIONS)
         .summary("Whether a webhook receives the activity of the authenticated user's account.")
         .permit("12", SCOPES)
         .params(&[WEBHOOK])
-        .handler(v2::account_activity::check_subscription),
+        .handler(&v2::account_activity::check_subscription),
     Endpoint::new(
         "getAccountActivitySubscriptions",
         "GET",
@@ -26,7 +26,7 @@ pub static ACCOUNT_ACTIVITY: &[Endpoint] = &[
     .summary("The accounts whose activity a webhook receives.")
     .permit("A", Scopes::NONE)
     .params(&[WEBHOOK])
-    .handler(v2::account_activity::list_subscriptions),
+    .handler(&v2::account_activity::list_subscriptions),
     Endpoint::new(
         "deleteAccountActivitySubscription",
         "DELETE",
@@ -35,11 +35,11 @@ pub static ACCOUNT_ACTIVITY: &[Endpoint] = &[
     .summary("Stops sending the activity of an account to a webhook.")
     .permit("A", Scopes::NONE)
     .params(&[WEBHOOK, &[Parameter::path_id("user_id", "The id of the user.")]])
-    .handler(v2::account_activity::unsubscribe),
+    .handler(&v2::account_activity::unsubscribe),
     Endpoint::new("getAccountActivitySubscriptionCount", "GET", "/2/account_activity/subscriptions/count")
         .summary("The number of accounts the app is subscribed to, and its limit.")
         .permit("A", Scopes::NONE)
-        .handler(v2::account_activity::count_subscriptions),
+        .handler(&v2::account_activity::count_subscriptions),
 ];
 
 const SUBSCRIPTIONS: &str = "/2/account_activity/webhooks/{webhook_id}/subscriptions/all";

@@ -9,13 +9,13 @@ use crate::v2;
 
 pub static COMMUNITIES: &[Endpoint] = &[
     Endpoint::new("getCommunitiesById", "GET", "/2/communities/{id}")
-        .handler(v2::communities::get)
+        .handler(&v2::communities::get)
         .summary("A community by id.")
         .permit("1A2", READ.with_scope(Scope::ListRead))
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(300)])
         .params(&[&[Parameter::path_id("id", "The id of the community.")], COMMUNITY_FIELDS]),
     Endpoint::new("searchCommunities", "GET", "/2/communities/search")
-        .handler(v2::communities::search)
+        .handler(&v2::communities::search)
         .summary("Searches communities.")
         .permit("12", READ)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(300)])

@@ -18,7 +18,7 @@ pub static COMPLIANCE: &[Endpoint] = &[
             Parameter::member("name", Kind::text(0, 64)),
             Parameter::member("resumable", Kind::BOOL),
         ]))
-        .handler(jobs::create),
+        .handler(&jobs::create),
     Endpoint::new("getComplianceJobs", "GET", "/2/compliance/jobs")
         .summary("The app's compliance jobs.")
         .permit("A", Scopes::NONE)
@@ -34,13 +34,13 @@ pub static COMPLIANCE: &[Endpoint] = &[
             ],
             JOB_FIELDS,
         ])
-        .handler(jobs::list),
+        .handler(&jobs::list),
     Endpoint::new("getComplianceJobsById", "GET", "/2/compliance/jobs/{id}")
         .summary("A compliance job by id.")
         .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(150)], &[])
         .params(&[&[Parameter::path_id("id", "The id of the job.")], JOB_FIELDS])
-        .handler(jobs::get),
+        .handler(&jobs::get),
 ];
 
 /// At addresses that only the app knows.
@@ -50,13 +50,13 @@ pub static COMPLIANCE_FILES: &[Endpoint] = &[
         .summary("Uploads the ids of a compliance job, one per line.")
         .limits(&[per_quarter_hour(1_000)], &[])
         .params(&[&[Parameter::path("token", Kind::text(1, 200), "The token in the upload URL.")]])
-        .handler(jobs::upload_ids),
+        .handler(&jobs::upload_ids),
     Endpoint::new("getComplianceResult", "GET", "/compliance/results/{token}")
         .allow_anonymous()
         .summary("The result of a compliance job, one JSON object per line.")
         .limits(&[per_quarter_hour(1_000)], &[])
         .params(&[&[Parameter::path("token", Kind::text(1, 200), "The token in the download URL.")]])
-        .handler(jobs::download_results),
+        .handler(&jobs::download_results),
 ];
 
 const TYPES: &[&str] = &["tweets", "users"];

@@ -28,22 +28,22 @@ pub static CONNECTIONS: &[Endpoint] = &[
             ],
             &page_params(1, 100, 10),
         ])
-        .handler(v2::connections::list),
+        .handler(&v2::connections::list),
     Endpoint::new("deleteAllConnections", "DELETE", "/2/connections/all")
         .summary("Closes all stream connections of the app.")
         .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(25)], &[])
-        .handler(v2::connections::close_all),
+        .handler(&v2::connections::close_all),
     Endpoint::new("deleteConnectionsByEndpoint", "DELETE", "/2/connections/{endpoint_id}")
         .summary("Closes the app's connections to one stream.")
         .permit("A", Scopes::NONE)
         .params(&[&[Parameter::path("endpoint_id", Kind::one_of(STREAMS), "The name of the stream.")]])
-        .handler(v2::connections::close_endpoint),
+        .handler(&v2::connections::close_endpoint),
     Endpoint::new("deleteConnectionsByUuids", "DELETE", "/2/connections")
         .summary("Closes connections by UUID.")
         .permit("A", Scopes::NONE)
         .body(BodySpec::Json(&[Parameter::member("uuids", Kind::text(1, 64).list(1, 100)).as_required()]))
-        .handler(v2::connections::close_listed),
+        .handler(&v2::connections::close_listed),
 ];
 
 const STREAMS: &[&str] = &[

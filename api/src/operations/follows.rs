@@ -8,7 +8,7 @@ use crate::v2;
 
 pub static FOLLOWS: &[Endpoint] = &[
     Endpoint::new("followUser", "POST", "/2/users/{id}/following")
-        .handler(v2::follows::follow)
+        .handler(&v2::follows::follow)
         .summary("Follows a user, or requests to follow, as the authenticated user.")
         .permit("12", READ.with_scope(Scope::FollowsWrite))
         .require_entitlement(Entitlement::FollowsAndLikes)
@@ -16,20 +16,20 @@ pub static FOLLOWS: &[Endpoint] = &[
         .params(&[OWN])
         .body(BodySpec::Json(&[TARGET])),
     Endpoint::new("unfollowUser", "DELETE", "/2/users/{source_user_id}/following/{target_user_id}")
-        .handler(v2::follows::unfollow)
+        .handler(&v2::follows::unfollow)
         .summary("Unfollows a user as the authenticated user.")
         .permit("12", READ.with_scope(Scope::FollowsWrite))
         .require_entitlement(Entitlement::FollowsAndLikes)
         .limits(&[], &[per_quarter_hour(50)])
         .params(&[EDGE]),
     Endpoint::new("getUsersFollowing", "GET", "/2/users/{id}/following")
-        .handler(v2::follows::list_following)
+        .handler(&v2::follows::list_following)
         .summary("Users whom a user follows, newest follow first.")
         .permit("1A2", READ.with_scope(Scope::FollowsRead))
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(300)])
         .params(&[USER, &page_params(1, 1_000, 100), USER_FIELDS]),
     Endpoint::new("getUsersFollowers", "GET", "/2/users/{id}/followers")
-        .handler(v2::follows::list_followers)
+        .handler(&v2::follows::list_followers)
         .summary("Users who follow a user, newest follow first.")
         .permit("1A2", READ.with_scope(Scope::FollowsRead))
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(300)])

@@ -19,7 +19,7 @@ pub static UPLOADS: &[Endpoint] = &[
             Parameter::member("additional_owners", Kind::ID.list(0, 100)),
             Parameter::member("shared", Kind::BOOL),
         ]))
-        .handler(upload::initialize),
+        .handler(&upload::initialize),
     Endpoint::new("appendMediaUpload", "POST", "/2/media/upload/{id}/append")
         .summary("Uploads a chunk.")
         .permit("12", WRITE)
@@ -29,19 +29,19 @@ pub static UPLOADS: &[Endpoint] = &[
             Parameter::member("media", Kind::JSON).as_required(),
             Parameter::member("segment_index", SEGMENT_INDEX).as_required(),
         ]))
-        .handler(upload::append),
+        .handler(&upload::append),
     Endpoint::new("finalizeMediaUpload", "POST", "/2/media/upload/{id}/finalize")
         .summary("Finalizes a chunked upload.")
         .permit("12", WRITE)
         .limits(&[per_day(180_000)], &[per_quarter_hour(1_875)])
         .params(&[MEDIA])
-        .handler(upload::finalize),
+        .handler(&upload::finalize),
     Endpoint::new("getMediaUploadStatus", "GET", "/2/media/upload")
         .summary("The processing status of an upload.")
         .permit("12", WRITE)
         .limits(&[per_day(100_000)], &[per_quarter_hour(1_000)])
         .params(&[STATUS_PARAMS])
-        .handler(upload::status),
+        .handler(&upload::status),
     // What is required depends on `command`.
     Endpoint::new("mediaUpload", "POST", "/2/media/upload")
         .summary("Uploads media in one request, or in steps selected by `command`.")
@@ -49,7 +49,7 @@ pub static UPLOADS: &[Endpoint] = &[
         .limits(&[per_day(50_000)], &[per_quarter_hour(500)])
         .params(&[STEP_PARAMS])
         .body(BodySpec::Multipart(STEP))
-        .handler(upload::upload),
+        .handler(&upload::upload),
     Endpoint::new("uploadMediaV1", "POST", "/1.1/media/upload.json")
         .summary("Uploads media (v1.1).")
         .permit("1", Scopes::NONE)
@@ -57,14 +57,14 @@ pub static UPLOADS: &[Endpoint] = &[
         .body(BodySpec::Multipart(STEP))
         .error_format(ErrorFormat::Legacy)
         .aliases(&["/1.1/media/upload"])
-        .handler(upload::upload),
+        .handler(&upload::upload),
     Endpoint::new("getMediaUploadStatusV1", "GET", "/1.1/media/upload.json")
         .summary("The processing status of an upload (v1.1).")
         .permit("1", Scopes::NONE)
         .params(&[STATUS_PARAMS])
         .error_format(ErrorFormat::Legacy)
         .aliases(&["/1.1/media/upload"])
-        .handler(upload::status),
+        .handler(&upload::status),
     Endpoint::new("createMediaMetadataV1", "POST", "/1.1/media/metadata/create.json")
         .summary("Sets the alt text of the authenticated user's media (v1.1).")
         .permit("1", Scopes::NONE)
@@ -76,19 +76,19 @@ pub static UPLOADS: &[Endpoint] = &[
             ),
         ]))
         .error_format(ErrorFormat::Legacy)
-        .handler(media::set_metadata_v1),
+        .handler(&media::set_metadata_v1),
     Endpoint::new("createMediaSubtitlesV1", "POST", "/1.1/media/subtitles/create.json")
         .summary("Adds subtitles to the authenticated user's video (v1.1).")
         .permit("1", Scopes::NONE)
         .body(BodySpec::Json(SUBTITLES_V1))
         .error_format(ErrorFormat::Legacy)
-        .handler(media::add_subtitles_v1),
+        .handler(&media::add_subtitles_v1),
     Endpoint::new("deleteMediaSubtitlesV1", "POST", "/1.1/media/subtitles/delete.json")
         .summary("Removes subtitles from the authenticated user's video (v1.1).")
         .permit("1", Scopes::NONE)
         .body(BodySpec::Json(SUBTITLES_V1))
         .error_format(ErrorFormat::Legacy)
-        .handler(media::remove_subtitles_v1),
+        .handler(&media::remove_subtitles_v1),
 ];
 
 /// The ids may be numbers here. Files are named when subtitles are added only.
@@ -120,7 +120,7 @@ pub static MEDIA_FILES: &[Endpoint] = &[Endpoint::new("getMediaFile", "GET", "/m
         ),
         Parameter::query("format", Kind::text(1, 10), "Accepted and ignored."),
     ]])
-    .handler(serve::serve_file)];
+    .handler(&serve::serve_file)];
 
 pub static MEDIA_DETAILS: &[Endpoint] = &[
     Endpoint::new("createMediaMetadata", "POST", "/2/media/metadata")
@@ -131,23 +131,23 @@ pub static MEDIA_DETAILS: &[Endpoint] = &[
             Parameter::member("id", Kind::ID).as_required(),
             Parameter::member("metadata", Kind::object(METADATA)),
         ]))
-        .handler(media::set_metadata),
+        .handler(&media::set_metadata),
     Endpoint::new("getMediaByMediaKeys", "GET", "/2/media")
         .summary("Media by keys.")
         .permit("1A2", SEE)
         .params(&[KEYS, &[MEDIA_FIELD]])
-        .handler(media::get_many),
+        .handler(&media::get_many),
     Endpoint::new("getMediaByMediaKey", "GET", "/2/media/{media_key}")
         .summary("Media by key.")
         .permit("1A2", SEE)
         .params(&[&[Parameter::path("media_key", Kind::pattern(&MEDIA_KEY), "The key of the media."), MEDIA_FIELD]])
-        .handler(media::get),
+        .handler(&media::get),
     Endpoint::new("getMediaAnalytics", "GET", "/2/media/analytics")
         .summary("Metrics of the authenticated user's own media over time.")
         .permit("12", SEE)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(300)])
         .params(&[KEYS, ANALYTICS])
-        .handler(analytics::get_media_analytics),
+        .handler(&analytics::get_media_analytics),
     Endpoint::new("createMediaSubtitles", "POST", "/2/media/subtitles")
         .summary("Adds subtitles to a video.")
         .permit("12", WRITE)
@@ -163,7 +163,7 @@ pub static MEDIA_DETAILS: &[Endpoint] = &[
                 ]),
             ),
         ]))
-        .handler(media::add_subtitles),
+        .handler(&media::add_subtitles),
     Endpoint::new("deleteMediaSubtitles", "DELETE", "/2/media/subtitles")
         .summary("Removes subtitles from a video.")
         .permit("12", WRITE)
@@ -172,7 +172,7 @@ pub static MEDIA_DETAILS: &[Endpoint] = &[
             Parameter::member("media_category", TEXT).as_required(),
             Parameter::member("language_code", Kind::text(2, 2)).as_required(),
         ]))
-        .handler(media::remove_subtitles),
+        .handler(&media::remove_subtitles),
 ];
 
 const WRITE: Scopes = Scopes::from_slice(&[Scope::MediaWrite]);

@@ -8,7 +8,7 @@ use crate::v2::messages;
 
 pub static MESSAGES: &[Endpoint] = &[
     Endpoint::new("createDirectMessagesConversation", "POST", "/2/dm_conversations")
-        .handler(messages::create_conversation)
+        .handler(&messages::create_conversation)
         .summary("Creates a group conversation with its first message.")
         .permit("12", SEND)
         .limits(&[per_day(1_440)], &[per_quarter_hour(15), per_day(1_440)])
@@ -19,7 +19,7 @@ pub static MESSAGES: &[Endpoint] = &[
         ]))
         .success_status(201),
     Endpoint::new("createDirectMessagesByParticipantId", "POST", "/2/dm_conversations/with/{participant_id}/messages")
-        .handler(messages::send_to_user)
+        .handler(&messages::send_to_user)
         .summary("Sends a direct message to a user.")
         .permit("12", SEND)
         .limits(&[per_day(1_440)], &[per_quarter_hour(15), per_day(1_440)])
@@ -27,7 +27,7 @@ pub static MESSAGES: &[Endpoint] = &[
         .body(BodySpec::Json(MESSAGE))
         .success_status(201),
     Endpoint::new("createDirectMessagesByConversationId", "POST", "/2/dm_conversations/{dm_conversation_id}/messages")
-        .handler(messages::send)
+        .handler(&messages::send)
         .summary("Sends a message to a conversation.")
         .permit("12", SEND)
         .limits(&[per_day(1_440)], &[per_quarter_hour(15), per_day(1_440)])
@@ -39,25 +39,25 @@ pub static MESSAGES: &[Endpoint] = &[
         .body(BodySpec::Json(MESSAGE))
         .success_status(201),
     Endpoint::new("getDirectMessagesEvents", "GET", "/2/dm_events")
-        .handler(messages::list_events)
+        .handler(&messages::list_events)
         .summary("Message events of the authenticated user's conversations, newest first.")
         .permit("12", SEE)
         .limits(&[], &[per_quarter_hour(15)])
         .params(&[&page_params(1, 100, 100), EVENT_TYPES, DM_FIELDS]),
     Endpoint::new("getDirectMessagesEventsById", "GET", "/2/dm_events/{event_id}")
-        .handler(messages::get_event)
+        .handler(&messages::get_event)
         .summary("A message event by id.")
         .permit("12", SEE)
         .limits(&[], &[per_quarter_hour(15)])
         .params(&[EVENT, DM_FIELDS]),
     Endpoint::new("deleteDirectMessagesEvents", "DELETE", "/2/dm_events/{event_id}")
-        .handler(messages::delete_event)
+        .handler(&messages::delete_event)
         .summary("Removes a message event for the authenticated user.")
         .permit("12", Scopes::from_slice(&[Scope::DmRead, Scope::DmWrite]))
         .limits(&[per_day(4_000)], &[per_quarter_hour(300), per_day(1_500)])
         .params(&[EVENT]),
     Endpoint::new("getDirectMessagesEventsByConversationId", "GET", "/2/dm_conversations/{id}/dm_events")
-        .handler(messages::list_conversation_events)
+        .handler(&messages::list_conversation_events)
         .summary("Message events of a conversation, newest first.")
         .permit("12", SEE)
         .limits(&[], &[per_quarter_hour(15)])
@@ -72,13 +72,13 @@ pub static MESSAGES: &[Endpoint] = &[
         "GET",
         "/2/dm_conversations/with/{participant_id}/dm_events",
     )
-    .handler(messages::list_events_with_user)
+    .handler(&messages::list_events_with_user)
     .summary("Message events of the conversation with a user, newest first.")
     .permit("12", SEE)
     .limits(&[], &[per_quarter_hour(15)])
     .params(&[PARTICIPANT, &page_params(1, 100, 100), EVENT_TYPES, DM_FIELDS]),
     Endpoint::new("dmConversationsMediaDownload", "GET", "/2/dm_conversations/media/{dm_id}/{media_id}/{resource_id}")
-        .handler(messages::download_media)
+        .handler(&messages::download_media)
         .summary("A media file attached to a direct message.")
         .permit("2", Scopes::from_slice(&[Scope::DmRead]))
         .params(&[&[

@@ -8,7 +8,7 @@ use crate::v2;
 
 pub static NEWS: &[Endpoint] = &[
     Endpoint::new("searchNews", "GET", "/2/news/search")
-        .handler(v2::news::search)
+        .handler(&v2::news::search)
         .summary("Searches news stories.")
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(200)], &[per_quarter_hour(200)])
@@ -22,7 +22,7 @@ pub static NEWS: &[Endpoint] = &[
             NEWS_FIELDS,
         ]),
     Endpoint::new("getNews", "GET", "/2/news/{id}")
-        .handler(v2::news::get)
+        .handler(&v2::news::get)
         .summary("A news story by id.")
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(200)], &[per_quarter_hour(200)])

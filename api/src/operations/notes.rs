@@ -9,7 +9,7 @@ use crate::v2;
 
 pub static NOTES: &[Endpoint] = &[
     Endpoint::new("searchEligiblePosts", "GET", "/2/notes/search/posts_eligible_for_notes")
-        .handler(v2::notes::list_eligible_posts)
+        .handler(&v2::notes::list_eligible_posts)
         .summary("Posts that the authenticated user may write a note on.")
         .permit("12", SEE)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(90)])
@@ -26,7 +26,7 @@ pub static NOTES: &[Endpoint] = &[
             POST_FIELDS,
         ]),
     Endpoint::new("searchCommunityNotesWritten", "GET", "/2/notes/search/notes_written")
-        .handler(v2::notes::list_written)
+        .handler(&v2::notes::list_written)
         .summary("Notes that the authenticated user wrote.")
         .permit("12", SEE)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(90)])
@@ -35,7 +35,7 @@ pub static NOTES: &[Endpoint] = &[
             &page_params(1, 100, 10),
         ]),
     Endpoint::new("createCommunityNotes", "POST", "/2/notes")
-        .handler(v2::notes::create)
+        .handler(&v2::notes::create)
         .summary("Writes a note on a post as the authenticated user.")
         .permit("12", WRITE)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(90), per_day(250)])
@@ -47,13 +47,13 @@ pub static NOTES: &[Endpoint] = &[
         .success_status(201),
     Endpoint::new("evaluateCommunityNotes", "POST", "/2/notes/evaluate")
         .aliases(&["/2/evaluate_note"])
-        .handler(v2::notes::evaluate)
+        .handler(&v2::notes::evaluate)
         .summary("Scores a note before it is submitted.")
         .permit("12", WRITE)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(90)])
         .body(BodySpec::Json(&[POST_ID, Parameter::member("note_text", Kind::text(0, MAX_TEXT)).as_required()])),
     Endpoint::new("deleteCommunityNotes", "DELETE", "/2/notes/{id}")
-        .handler(v2::notes::delete)
+        .handler(&v2::notes::delete)
         .summary("Deletes a note of the authenticated user.")
         .permit("12", WRITE)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(90)])

@@ -11,7 +11,7 @@ use crate::oauth;
 
 pub static OAUTH1: &[Endpoint] = &[
     Endpoint::new("createRequestToken", "POST", "/oauth/request_token")
-        .handler(oauth::three_legged::request_token)
+        .handler(&oauth::three_legged::request_token)
         .summary("Issues a request token to an app.")
         .allow_anonymous()
         .limits(PER_APP, &[])
@@ -19,21 +19,21 @@ pub static OAUTH1: &[Endpoint] = &[
         .body(BodySpec::Form(text_members! { MAX_SHORT_TEXT; oauth_callback svc_auth_access_type x_auth_access_type }))
         .error_format(ErrorFormat::Legacy),
     Endpoint::new("getRequestToken", "GET", "/oauth/request_token")
-        .handler(oauth::three_legged::request_token)
+        .handler(&oauth::three_legged::request_token)
         .summary("Issues a request token, for libraries that ask for it with GET.")
         .allow_anonymous()
         .limits(PER_APP, &[])
         .params(&[REQUEST_TOKEN_PARAMETERS])
         .error_format(ErrorFormat::Legacy),
     Endpoint::new("getAccessToken", "GET", "/oauth/access_token")
-        .handler(oauth::three_legged::access_token)
+        .handler(&oauth::three_legged::access_token)
         .summary("Exchanges a request token, for libraries that ask for it with GET.")
         .allow_anonymous()
         .limits(PER_APP, &[])
         .params(&[ACCESS_TOKEN_PARAMETERS])
         .error_format(ErrorFormat::Legacy),
     Endpoint::new("createAccessToken", "POST", "/oauth/access_token")
-        .handler(oauth::three_legged::access_token)
+        .handler(&oauth::three_legged::access_token)
         .summary("Exchanges a request token and its verifier for an access token.")
         .allow_anonymous()
         .limits(PER_APP, &[])
@@ -42,7 +42,7 @@ pub static OAUTH1: &[Endpoint] = &[
         .error_format(ErrorFormat::Legacy),
     Endpoint::new("invalidateAccessToken", "POST", "/1.1/oauth/invalidate_token")
         .aliases(&["/1.1/oauth/invalidate_token.json"])
-        .handler(oauth::legacy::invalidate_token)
+        .handler(&oauth::legacy::invalidate_token)
         .summary("Revokes the access token that the request is signed with.")
         .permit("1", Scopes::NONE)
         .limits(PER_APP, PER_APP)
@@ -51,13 +51,13 @@ pub static OAUTH1: &[Endpoint] = &[
 
 pub static OAUTH2: &[Endpoint] = &[
     Endpoint::new("getAuthorizationServerMetadata", "GET", "/.well-known/oauth-authorization-server")
-        .handler(oauth::metadata::document)
+        .handler(&oauth::metadata::document)
         .summary("OAuth 2.0 authorization server metadata (RFC 8414).")
         .allow_anonymous()
         .limits(PER_APP, &[])
         .error_format(ErrorFormat::OAuth2),
     Endpoint::new("createBearerToken", "POST", "/oauth2/token")
-        .handler(oauth::bearer::issue)
+        .handler(&oauth::bearer::issue)
         .summary("Issues an app's bearer token, which stays the same until it is invalidated.")
         .allow_anonymous()
         .limits(PER_APP, &[])
@@ -66,7 +66,7 @@ pub static OAUTH2: &[Endpoint] = &[
         .body(BodySpec::Form(text_members! { MAX_SHORT_TEXT; grant_type }))
         .error_format(ErrorFormat::Legacy),
     Endpoint::new("invalidateBearerToken", "POST", "/oauth2/invalidate_token")
-        .handler(oauth::bearer::invalidate)
+        .handler(&oauth::bearer::invalidate)
         .summary("Invalidates an app's bearer token.")
         .allow_anonymous()
         .limits(PER_APP, &[])
@@ -74,7 +74,7 @@ pub static OAUTH2: &[Endpoint] = &[
         .body(BodySpec::Form(text_members! { MAX_SHORT_TEXT; access_token }))
         .error_format(ErrorFormat::Legacy),
     Endpoint::new("createOAuth2Token", "POST", "/2/oauth2/token")
-        .handler(oauth::tokens::issue)
+        .handler(&oauth::tokens::issue)
         .summary("Exchanges a code or a refresh token for an access token.")
         .allow_anonymous()
         .limits(PER_APP, &[])
@@ -84,7 +84,7 @@ pub static OAUTH2: &[Endpoint] = &[
         }))
         .error_format(ErrorFormat::OAuth2),
     Endpoint::new("revokeOAuth2Token", "POST", "/2/oauth2/revoke")
-        .handler(oauth::tokens::revoke)
+        .handler(&oauth::tokens::revoke)
         .summary("Revokes an access token or a refresh token.")
         .allow_anonymous()
         .limits(PER_APP, &[])

@@ -17,25 +17,25 @@ pub static POWERSTREAM: &[Endpoint] = &[
             Parameter::query("endTime", Kind::TIME, "The latest time, exclusive."),
             Parameter::query("localDcOnly", Kind::BOOL, "Whether to send only posts of the local data center."),
         ]])
-        .stream_handler(v2::streams::powerstream),
+        .stream_handler(&v2::streams::powerstream),
     Endpoint::new("getPowerstreamRules", "GET", "/2/powerstream/rules")
         .summary("The powerstream's rules.")
         .permit("A", Scopes::NONE)
         .limits(&[per_day(50)], &[])
-        .handler(v2::powerstream::list_rules),
+        .handler(&v2::powerstream::list_rules),
     Endpoint::new("addPowerstreamRules", "POST", "/2/powerstream/rules")
         .summary("Adds rules to the powerstream.")
         .permit("A", Scopes::NONE)
         .limits(&[per_day(50)], &[])
         .body(BodySpec::Json(&[RULES.as_required()]))
         .success_status(201)
-        .handler(v2::powerstream::add_rules),
+        .handler(&v2::powerstream::add_rules),
     Endpoint::new("deletePowerstreamRules", "DELETE", "/2/powerstream/rules")
         .summary("Deletes rules of the powerstream.")
         .permit("A", Scopes::NONE)
         .limits(&[per_day(50)], &[])
         .body(BodySpec::Json(&[RULES, Parameter::member("ids", Kind::ID.list(1, 100))]))
-        .handler(v2::powerstream::delete_rules),
+        .handler(&v2::powerstream::delete_rules),
 ];
 
 const RULES: Parameter = Parameter::member(

@@ -8,7 +8,7 @@ use crate::v2;
 
 pub static REPOSTS: &[Endpoint] = &[
     Endpoint::new("repostPost", "POST", "/2/users/{id}/<reposts>")
-        .handler(v2::reposts::create)
+        .handler(&v2::reposts::create)
         .summary("Reposts a post as the authenticated user.")
         .permit("12", READ.with_scope(Scope::TweetWrite))
         .limits(&[], &[per_quarter_hour(50)])
@@ -16,19 +16,19 @@ pub static REPOSTS: &[Endpoint] = &[
         .params(&[OWN])
         .body(BodySpec::Json(&[POST_ID])),
     Endpoint::new("unrepostPost", "DELETE", "/2/users/{id}/<reposts>/{source_post_id}")
-        .handler(v2::reposts::delete)
+        .handler(&v2::reposts::delete)
         .summary("Undoes a repost of the authenticated user.")
         .permit("12", READ.with_scope(Scope::TweetWrite))
         .limits(&[], &[per_quarter_hour(50)])
         .params(&[OWN, SOURCE]),
     Endpoint::new("getPostsRepostedBy", "GET", "/2/<posts>/{id}/<reposted_by>")
-        .handler(v2::reposts::list_users)
+        .handler(&v2::reposts::list_users)
         .summary("Users who reposted a post, newest repost first.")
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(75)], &[per_quarter_hour(75)])
         .params(&[POST, &page_params(1, 100, 100), USER_FIELDS]),
     Endpoint::new("getUsersRepostsOfMe", "GET", "/2/users/reposts_of_me")
-        .handler(v2::reposts::list_reposts_of_me)
+        .handler(&v2::reposts::list_reposts_of_me)
         .summary("Posts of the authenticated user that others reposted.")
         .permit("12", Scopes::from_slice(&[Scope::TweetRead, Scope::TimelineRead]))
         .limits(&[], &[per_quarter_hour(75)])

@@ -15,27 +15,27 @@ pub static SEARCH: &[Endpoint] = &[
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(450)], &[per_quarter_hour(300)])
         .params(&[&[query_param(4_096), max_results_param(10, 100, 10)], TOKENS, TIME_WINDOW, ORDER, POST_FIELDS])
-        .handler(v2::search::search_recent),
+        .handler(&v2::search::search_recent),
     Endpoint::new("searchPostsAll", "GET", "/2/<posts>/search/all")
         .summary("Posts of all time that match a query.")
         .permit("A", Scopes::NONE)
         .require_entitlement(Entitlement::FullArchive)
         .limits(&[per_quarter_hour(300), per_second(1)], &[])
         .params(&[&[query_param(4_096), max_results_param(10, 500, 10)], TOKENS, TIME_WINDOW, ORDER, POST_FIELDS])
-        .handler(v2::search::search_all),
+        .handler(&v2::search::search_all),
     Endpoint::new("getPostsCountsRecent", "GET", "/2/<posts>/counts/recent")
         .summary("The number of posts of the last seven days that match a query, per time bucket.")
         .permit("A2", Scopes::NONE)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(300)])
         .params(&[&[query_param(4_096)], TOKENS, TIME_WINDOW, COUNTS])
-        .handler(v2::search::count_recent),
+        .handler(&v2::search::count_recent),
     Endpoint::new("getPostsCountsAll", "GET", "/2/<posts>/counts/all")
         .summary("The number of posts of all time that match a query, per time bucket.")
         .permit("A", Scopes::NONE)
         .require_entitlement(Entitlement::FullArchive)
         .limits(&[per_quarter_hour(300)], &[])
         .params(&[&[query_param(4_096)], TOKENS, TIME_WINDOW, COUNTS])
-        .handler(v2::search::count_all),
+        .handler(&v2::search::count_all),
 ];
 
 const TOKENS: &[Parameter] = &[NEXT_TOKEN, PAGINATION_TOKEN];

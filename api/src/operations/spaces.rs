@@ -14,7 +14,7 @@ pub static SPACES: &[Endpoint] = &[
         .permit("A2", SCOPES)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(300)])
         .params(&[SPACE, SPACE_FIELDS])
-        .handler(v2::spaces::get),
+        .handler(&v2::spaces::get),
     Endpoint::new("getSpacesByIds", "GET", "/2/spaces")
         .summary("Spaces by ids.")
         .permit("A2", SCOPES)
@@ -23,7 +23,7 @@ pub static SPACES: &[Endpoint] = &[
             &[Parameter::query("ids", Kind::pattern(&SPACE_ID).list(1, 100), "The ids of the spaces.").as_required()],
             SPACE_FIELDS,
         ])
-        .handler(v2::spaces::get_many),
+        .handler(&v2::spaces::get_many),
     Endpoint::new("getSpacesByCreatorIds", "GET", "/2/spaces/by/creator_ids")
         .summary("Live and scheduled spaces by creators.")
         .permit("A2", SCOPES)
@@ -32,13 +32,13 @@ pub static SPACES: &[Endpoint] = &[
             &[Parameter::query("user_ids", Kind::ID.list(1, 100), "The ids of the users.").as_required()],
             SPACE_FIELDS,
         ])
-        .handler(v2::spaces::list_by_creators),
+        .handler(&v2::spaces::list_by_creators),
     Endpoint::new("getSpacesBuyers", "GET", "/2/spaces/{id}/buyers")
         .summary("Users who bought a ticket to a space of the authenticated user.")
         .permit("2", SCOPES)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(300)])
         .params(&[SPACE, &page_params(1, 100, 100), USER_FIELDS])
-        .handler(v2::spaces::list_buyers),
+        .handler(&v2::spaces::list_buyers),
     Endpoint::new("searchSpaces", "GET", "/2/spaces/search")
         .summary("Live or scheduled spaces whose title matches.")
         .permit("A2", SCOPES)
@@ -52,13 +52,13 @@ pub static SPACES: &[Endpoint] = &[
             ],
             SPACE_FIELDS,
         ])
-        .handler(v2::spaces::search),
+        .handler(&v2::spaces::search),
     Endpoint::new("getSpacesPosts", "GET", "/2/spaces/{id}/<posts>")
         .summary("Posts that were shared in a space.")
         .permit("A2", SCOPES)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(300)])
         .params(&[SPACE, &page_params(1, 100, 100), POST_FIELDS])
-        .handler(v2::spaces::list_posts),
+        .handler(&v2::spaces::list_posts),
 ];
 
 const SCOPES: Scopes = READ.with_scope(Scope::SpaceRead);

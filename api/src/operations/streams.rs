@@ -18,7 +18,7 @@ pub static STREAMS: &[Endpoint] = &[
         .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(50)], &[])
         .params(&[BACKFILL, SPAN, POST_FIELDS])
-        .stream_handler(v2::streams::filtered),
+        .stream_handler(&v2::streams::filtered),
     Endpoint::new("getRules", "GET", "/2/<posts>/search/stream/rules")
         .summary("The app's rules of the filtered stream.")
         .permit("A", Scopes::NONE)
@@ -27,7 +27,7 @@ pub static STREAMS: &[Endpoint] = &[
             &[Parameter::query("ids", Kind::ID.list(0, 1_000), "The ids of the rules.")],
             &page_params(1, 1_000, 1_000),
         ])
-        .handler(v2::stream_rules::list_rules),
+        .handler(&v2::stream_rules::list_rules),
     Endpoint::new("updateRules", "POST", "/2/<posts>/search/stream/rules")
         .summary("Adds or deletes rules of the app.")
         .permit("A", Scopes::NONE)
@@ -38,38 +38,38 @@ pub static STREAMS: &[Endpoint] = &[
         ]])
         .body(BodySpec::Json(RULES))
         .success_status(201)
-        .handler(v2::stream_rules::update_rules),
+        .handler(&v2::stream_rules::update_rules),
     Endpoint::new("getRuleCounts", "GET", "/2/<posts>/search/stream/rules/counts")
         .summary("The number of rules, and its limit.")
         .permit("A", Scopes::NONE)
         .params(&[&[object_fields_param("rules_count.fields", &FieldNames(ObjectKind::RULES_COUNT))]])
-        .handler(v2::stream_rules::get_counts),
+        .handler(&v2::stream_rules::get_counts),
     Endpoint::new("getWebhooksStreamLinks", "GET", "/2/<posts>/search/webhooks")
         .summary("The webhooks that receive the filtered stream.")
         .permit("A", Scopes::NONE)
-        .handler(v2::webhooks::list_links),
+        .handler(&v2::webhooks::list_links),
     Endpoint::new("createWebhooksStreamLink", "POST", "/2/<posts>/search/webhooks/{webhook_id}")
         .summary("Sends the filtered stream to a webhook, with these fields and expansions.")
         .permit("A", Scopes::NONE)
         .params(&[WEBHOOK, POST_FIELDS])
-        .handler(v2::webhooks::create_link),
+        .handler(&v2::webhooks::create_link),
     Endpoint::new("deleteWebhooksStreamLink", "DELETE", "/2/<posts>/search/webhooks/{webhook_id}")
         .summary("Stops sending the filtered stream to a webhook.")
         .permit("A", Scopes::NONE)
         .params(&[WEBHOOK])
-        .handler(v2::webhooks::delete_link),
+        .handler(&v2::webhooks::delete_link),
     Endpoint::new("streamPostsSample", "GET", "/2/<posts>/sample/stream")
         .summary("About 1 % of all posts, as they are published.")
         .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(50)], &[])
         .params(&[BACKFILL, POST_FIELDS])
-        .stream_handler(v2::streams::sample),
+        .stream_handler(&v2::streams::sample),
     Endpoint::new("streamPostsSample10", "GET", "/2/<posts>/sample10/stream")
         .summary("About 10 % of all posts, as they are published.")
         .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(100)], &[])
         .params(&[BACKFILL, &[partition_param(2)], SPAN, POST_FIELDS])
-        .stream_handler(v2::streams::sample10),
+        .stream_handler(&v2::streams::sample10),
 ];
 
 pub static FIREHOSES: &[Endpoint] = &[
@@ -77,57 +77,57 @@ pub static FIREHOSES: &[Endpoint] = &[
         .summary("All posts, as they are published.")
         .permit("A", Scopes::NONE)
         .params(&[BACKFILL, &[partition_param(20)], SPAN, POST_FIELDS])
-        .stream_handler(v2::streams::firehose),
+        .stream_handler(&v2::streams::firehose),
     Endpoint::new("streamPostsFirehoseEn", "GET", "/2/<posts>/firehose/stream/lang/en")
         .summary("All posts in English, as they are published.")
         .permit("A", Scopes::NONE)
         .params(&[BACKFILL, &[partition_param(8)], SPAN, POST_FIELDS])
-        .stream_handler(v2::streams::firehose_en),
+        .stream_handler(&v2::streams::firehose_en),
     Endpoint::new("streamPostsFirehoseJa", "GET", "/2/<posts>/firehose/stream/lang/ja")
         .summary("All posts in Japanese, as they are published.")
         .permit("A", Scopes::NONE)
         .params(&[BACKFILL, &[partition_param(2)], SPAN, POST_FIELDS])
-        .stream_handler(v2::streams::firehose_ja),
+        .stream_handler(&v2::streams::firehose_ja),
     Endpoint::new("streamPostsFirehoseKo", "GET", "/2/<posts>/firehose/stream/lang/ko")
         .summary("All posts in Korean, as they are published.")
         .permit("A", Scopes::NONE)
         .params(&[BACKFILL, &[partition_param(2)], SPAN, POST_FIELDS])
-        .stream_handler(v2::streams::firehose_ko),
+        .stream_handler(&v2::streams::firehose_ko),
     Endpoint::new("streamPostsFirehosePt", "GET", "/2/<posts>/firehose/stream/lang/pt")
         .summary("All posts in Portuguese, as they are published.")
         .permit("A", Scopes::NONE)
         .params(&[BACKFILL, &[partition_param(2)], SPAN, POST_FIELDS])
-        .stream_handler(v2::streams::firehose_pt),
+        .stream_handler(&v2::streams::firehose_pt),
     Endpoint::new("streamPostsCompliance", "GET", "/2/<posts>/compliance/stream")
         .summary("Compliance events of posts: deletions, withholdings, edits.")
         .permit("A", Scopes::NONE)
         .params(&[BACKFILL, &[partition_param(4)], SPAN])
-        .stream_handler(v2::streams::posts_compliance),
+        .stream_handler(&v2::streams::posts_compliance),
     Endpoint::new("streamUsersCompliance", "GET", "/2/users/compliance/stream")
         .summary("Compliance events of users: protections, suspensions, deletions.")
         .permit("A", Scopes::NONE)
         .params(&[BACKFILL, &[partition_param(4)], SPAN])
-        .stream_handler(v2::streams::users_compliance),
+        .stream_handler(&v2::streams::users_compliance),
     Endpoint::new("streamLabelsCompliance", "GET", "/2/<posts>/label/stream")
         .summary("Labels applied to posts.")
         .permit("A", Scopes::NONE)
         .params(&[BACKFILL, SPAN])
-        .stream_handler(v2::streams::labels),
+        .stream_handler(&v2::streams::labels),
     Endpoint::new("streamLikesFirehose", "GET", "/2/likes/firehose/stream")
         .summary("All likes, as they happen.")
         .permit("A", Scopes::NONE)
         .params(&[BACKFILL, &[partition_param(20)], SPAN, LIKE_FIELDS])
-        .stream_handler(v2::streams::likes_firehose),
+        .stream_handler(&v2::streams::likes_firehose),
     Endpoint::new("streamLikesSample10", "GET", "/2/likes/sample10/stream")
         .summary("About 10 % of all likes, as they happen.")
         .permit("A", Scopes::NONE)
         .params(&[BACKFILL, &[partition_param(2)], SPAN, LIKE_FIELDS])
-        .stream_handler(v2::streams::likes_sample10),
+        .stream_handler(&v2::streams::likes_sample10),
     Endpoint::new("streamLikesCompliance", "GET", "/2/likes/compliance/stream")
         .summary("Compliance events of likes: removals.")
         .permit("A", Scopes::NONE)
         .params(&[BACKFILL, SPAN])
-        .stream_handler(v2::streams::likes_compliance),
+        .stream_handler(&v2::streams::likes_compliance),
 ];
 
 /// Of our own choosing: the public contract names no bound, but every list repeats the tags.

@@ -9,7 +9,7 @@ use crate::v2;
 
 pub static TRENDS: &[Endpoint] = &[
     Endpoint::new("getTrendsByWoeid", "GET", "/2/trends/by/woeid/{woeid}")
-        .handler(v2::trends::list_by_place)
+        .handler(&v2::trends::list_by_place)
         .summary("Trends of a place.")
         .permit("A2", Scopes::NONE)
         .limits(&[per_quarter_hour(75)], &[per_quarter_hour(75)])
@@ -20,7 +20,7 @@ pub static TRENDS: &[Endpoint] = &[
             object_fields_param("trend.fields", &FieldNames(ObjectKind::TREND)),
         ]]),
     Endpoint::new("getTrendsPersonalizedTrends", "GET", "/2/users/personalized_trends")
-        .handler(v2::trends::list_personalized)
+        .handler(&v2::trends::list_personalized)
         .summary("Personalized trends of the authenticated user.")
         .permit("12", READ)
         .limits(&[per_quarter_hour(200), per_day(200)], &[per_quarter_hour(10), per_day(100)])

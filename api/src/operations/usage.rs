@@ -9,7 +9,7 @@ use crate::v2;
 
 pub static USAGE: &[Endpoint] = &[
     Endpoint::new("getUsage", "GET", "/2/usage/<posts>")
-        .handler(v2::usage::get_post_usage)
+        .handler(&v2::usage::get_post_usage)
         .summary("The number of posts the app has read per day.")
         .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(50)], &[])
@@ -18,12 +18,12 @@ pub static USAGE: &[Endpoint] = &[
             object_fields_param("usage.fields", &FieldNames(ObjectKind::USAGE)),
         ]]),
     Endpoint::new("getOpenApiSpec", "GET", "/2/openapi.json")
-        .handler(v2::openapi_document::serve_document)
+        .handler(&v2::openapi_document::serve_document)
         .summary("This document.")
         .allow_anonymous(),
     Endpoint::new("getAdsOpenApiSpec", "GET", "/12/openapi.json")
         .aliases(&["/11/openapi.json"])
-        .handler(v2::openapi_document::serve_ads_document)
+        .handler(&v2::openapi_document::serve_ads_document)
         .summary("The Ads API part of this document.")
         .allow_anonymous(),
 ];

@@ -7,7 +7,7 @@ use crate::v2;
 
 pub static USERS: &[Endpoint] = &[
     Endpoint::new("getUsersByIds", "GET", "/2/users")
-        .handler(v2::users::get_many)
+        .handler(&v2::users::get_many)
         .summary("Users by ids.")
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(900)])
@@ -16,13 +16,13 @@ pub static USERS: &[Endpoint] = &[
             USER_FIELDS,
         ]),
     Endpoint::new("getUsersById", "GET", "/2/users/{id}")
-        .handler(v2::users::get)
+        .handler(&v2::users::get)
         .summary("A user by id.")
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(900)])
         .params(&[USER, USER_FIELDS]),
     Endpoint::new("getUsersByUsernames", "GET", "/2/users/by")
-        .handler(v2::users::get_many_by_username)
+        .handler(&v2::users::get_many_by_username)
         .summary("Users by usernames.")
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(900)])
@@ -31,19 +31,19 @@ pub static USERS: &[Endpoint] = &[
             USER_FIELDS,
         ]),
     Endpoint::new("getUsersByUsername", "GET", "/2/users/by/username/{username}")
-        .handler(v2::users::get_by_username)
+        .handler(&v2::users::get_by_username)
         .summary("A user by username.")
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(900)])
         .params(&[&[Parameter::path("username", Kind::USERNAME, "The username of the user.")], USER_FIELDS]),
     Endpoint::new("getUsersMe", "GET", "/2/users/me")
-        .handler(v2::users::get_me)
+        .handler(&v2::users::get_me)
         .summary("The authenticated user.")
         .permit("12", READ)
         .limits(&[], &[per_quarter_hour(75)])
         .params(&[USER_FIELDS]),
     Endpoint::new("searchUsers", "GET", "/2/users/search")
-        .handler(v2::user_search::search_users)
+        .handler(&v2::user_search::search_users)
         .summary("Users whose name, username or description matches.")
         .permit("12", READ)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(900)])
@@ -56,7 +56,7 @@ pub static USERS: &[Endpoint] = &[
             USER_FIELDS,
         ]),
     Endpoint::new("getUsersAffiliates", "GET", "/2/users/{id}/affiliates")
-        .handler(v2::user_search::list_affiliates)
+        .handler(&v2::user_search::list_affiliates)
         .summary("Users who are affiliated with a user.")
         .permit("1A2", READ)
         .params(&[USER, &page_params(1, 1_000, 100), USER_FIELDS]),

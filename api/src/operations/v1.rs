@@ -8,7 +8,7 @@ use crate::v1::{oembed, rate_limits, users};
 
 pub static V1: &[Endpoint] = &[
     Endpoint::new("verifyCredentials", "GET", "/1.1/account/verify_credentials.json")
-        .handler(users::verify_credentials)
+        .handler(&users::verify_credentials)
         .summary("The authenticated user, as a v1.1 object.")
         .permit("1", Scopes::NONE)
         .limits(&[], &[per_quarter_hour(75)])
@@ -21,7 +21,7 @@ pub static V1: &[Endpoint] = &[
         .error_format(ErrorFormat::Legacy),
     Endpoint::new("showUser", "GET", "/1.1/users/show.json")
         .aliases(&["/1.1/users/show"])
-        .handler(users::show_user)
+        .handler(&users::show_user)
         .summary("A user by id or username, as a v1.1 object.")
         .permit("1A", Scopes::NONE)
         .limits(&[per_quarter_hour(900)], &[per_quarter_hour(900)])
@@ -39,7 +39,7 @@ pub static V1: &[Endpoint] = &[
         .body(BodySpec::Form(text_members! { MAX_TEXT; user_id screen_name include_entities tweet_mode })),
     Endpoint::new("getRateLimitStatus", "GET", "/1.1/application/rate_limit_status.json")
         .aliases(&["/1.1/application/rate_limit_status"])
-        .handler(rate_limits::show_status)
+        .handler(&rate_limits::show_status)
         .summary("The caller's rate limits and what is left of them.")
         .permit("1A", Scopes::NONE)
         .limits(&[per_quarter_hour(180)], &[per_quarter_hour(180)])
@@ -51,14 +51,14 @@ pub static V1: &[Endpoint] = &[
         .error_format(ErrorFormat::Legacy),
     Endpoint::new("embedStatus", "GET", "/1.1/statuses/oembed.json")
         .aliases(&["/1.1/statuses/oembed"])
-        .handler(oembed::show_post)
+        .handler(&oembed::show_post)
         .summary("A public post as HTML for other sites (oEmbed).")
         .allow_anonymous()
         .limits(EMBEDS, EMBEDS)
         .params(&[EMBED])
         .error_format(ErrorFormat::Legacy),
     Endpoint::new("embedPost", "GET", "/oembed")
-        .handler(oembed::show_post)
+        .handler(&oembed::show_post)
         .summary("A public post as HTML for other sites (oEmbed).")
         .allow_anonymous()
         .limits(EMBEDS, EMBEDS)
@@ -69,7 +69,7 @@ pub static V1: &[Endpoint] = &[
 const fn users_lookup(id: &'static str, method: &'static str) -> Endpoint {
     Endpoint::new(id, method, "/1.1/users/lookup.json")
         .aliases(&["/1.1/users/lookup"])
-        .handler(users::lookup_users)
+        .handler(&users::lookup_users)
         .permit("1A", Scopes::NONE)
         .limits(LOOKUPS_PER_APP, LOOKUPS_PER_USER)
         .params(&[LOOKUP])

@@ -12,31 +12,31 @@ pub static WEBHOOKS: &[Endpoint] = &[
         .permit("1A", Scopes::NONE)
         .limits(&[per_quarter_hour(450)], &[per_quarter_hour(450)])
         .body(BodySpec::Json(&[Parameter::member("url", Kind::text(1, 200)).as_required()]))
-        .handler(v2::webhooks::create),
+        .handler(&v2::webhooks::create),
     Endpoint::new("getWebhooks", "GET", "/2/webhooks")
         .summary("The app's webhooks.")
         .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(450)], &[])
         .params(&[&[plain_fields_param("webhook_config.fields", &["created_at", "id", "url", "valid"])]])
-        .handler(v2::webhooks::list),
+        .handler(&v2::webhooks::list),
     Endpoint::new("validateWebhooks", "PUT", "/2/webhooks/{webhook_id}")
         .summary("Challenges a webhook and re-enables it if it passes.")
         .permit("1A", Scopes::NONE)
         .limits(&[per_quarter_hour(450)], &[per_quarter_hour(450)])
         .params(&[WEBHOOK])
-        .handler(v2::webhooks::validate),
+        .handler(&v2::webhooks::validate),
     Endpoint::new("deleteWebhooks", "DELETE", "/2/webhooks/{webhook_id}")
         .summary("Removes a webhook with its links and subscriptions.")
         .permit("1A", Scopes::NONE)
         .limits(&[per_quarter_hour(450)], &[per_quarter_hour(450)])
         .params(&[WEBHOOK])
-        .handler(v2::webhooks::delete),
+        .handler(&v2::webhooks::delete),
     Endpoint::new("createWebhookReplayJob", "POST", "/2/webhooks/replay")
         .summary("Replays the events of a time range to a webhook.")
         .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(100)], &[])
         .body(BodySpec::Json(&[Parameter::member("webhook_id", Kind::ID).as_required(), FROM, TO]))
-        .handler(v2::webhooks::start_replay_job),
+        .handler(&v2::webhooks::start_replay_job),
     // The dates may be in the query or in the body, so neither requires them.
     Endpoint::new(
         "createAccountActivityReplayJob",
@@ -58,7 +58,7 @@ pub static WEBHOOKS: &[Endpoint] = &[
         Parameter::member("from_date", Kind::text(0, 200)),
         Parameter::member("to_date", Kind::text(0, 200)),
     ]))
-    .handler(v2::webhooks::start_replay_job_deprecated),
+    .handler(&v2::webhooks::start_replay_job_deprecated),
 ];
 
 const FROM: Parameter = Parameter::member("from_date", Kind::text(0, 200)).as_required();

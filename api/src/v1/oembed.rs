@@ -6,8 +6,7 @@ use network::visibility::Viewer;
 use serde_json::json;
 use store::Tx;
 use view::{ShownPost, ShownPosts, TextSegment};
-use web::endpoint::HandlerFuture;
-use web::request_context::RequestContext;
+use web::request_context::{HttpReply, RequestContext};
 
 /// In pixels. A `maxwidth` beyond them is answered with the nearer one; embedding sites send the width of their column.
 const MIN_WIDTH: i64 = 220;
@@ -26,29 +25,27 @@ struct EmbeddedPost {
 }
 
 /// `GET /1.1/statuses/oembed.json` and `GET /oembed`: a post that everyone may see, as HTML without a script.
-pub(crate) fn show_post(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let id = requested_post(&call)?;
-        let links = call.site();
-        let unknown = Refusal::NotFound(ResourceRef::new("tweet", "id", id));
-        let post = call.read(move |tx| load_public_post(tx, id, links)).await?.ok_or(unknown)?;
-        let site = links.url;
-        let author_url = format!("{site}/{}", post.username);
-        let url = format!("{author_url}/status/{}", post.id);
-        call.respond_json(&json!({
-            "url": url,
-            "author_name": post.name,
-            "author_url": author_url,
-            "html": post.to_html(&url),
-            "width": call.query_int("maxwidth").clamp(MIN_WIDTH, MAX_WIDTH),
-            "height": null,
-            "type": "rich",
-            "cache_age": CACHE_AGE,
-            "provider_name": call.state.page_context.site.name().as_ref(),
-            "provider_url": site,
-            "version": "1.0",
-        }))
-    })
+pub(crate) async fn show_post(call: RequestContext) -> Result<HttpReply, Error> {
+    let id = requested_post(&call)?;
+    let links = call.site();
+    let unknown = Refusal::NotFound(ResourceRef::new("tweet", "id", id));
+    let post = call.read(move |tx| load_public_post(tx, id, links)).await?.ok_or(unknown)?;
+    let site = links.url;
+    let author_url = format!("{site}/{}", post.username);
+    let url = format!("{author_url}/status/{}", post.id);
+    call.respond_json(&json!({
+        "url": url,
+        "author_name": post.name,
+        "author_url": author_url,
+        "html": post.to_html(&url),
+        "width": call.query_int("maxwidth").clamp(MIN_WIDTH, MAX_WIDTH),
+        "height": null,
+        "type": "rich",
+        "cache_age": CACHE_AGE,
+        "provider_name": call.state.page_context.site.name().as_ref(),
+        "provider_url": site,
+        "version": "1.0",
+    }))
 }
 
 /// From `id`, or from the address of the post's page.

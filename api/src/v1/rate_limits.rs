@@ -6,31 +6,29 @@ use base::clock::wall_time;
 use base::{Credential, Error, Vocabulary};
 use network::apps::Caller;
 use serde_json::{Map, Value, json};
-use web::endpoint::{Endpoint, HandlerFuture};
+use web::endpoint::Endpoint;
 use web::limits::RateLimitSubject;
-use web::request_context::RequestContext;
+use web::request_context::{HttpReply, RequestContext};
 use web::router::spell_path;
 
 /// `GET /1.1/application/rate_limit_status.json`: the windows of 15 minutes, by family (the first part of the path). Does
 /// not count as a call of what it lists.
-pub(crate) fn show_status(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let caller = call.require_caller()?;
-        let families = call.raw_param("resources").split(',').map(str::trim).filter(|family| !family.is_empty());
-        let families: Vec<&str> = families.collect();
-        let mut resources: BTreeMap<String, Map<String, Value>> = BTreeMap::new();
-        for (number, endpoint) in call.state.endpoints.iter().enumerate() {
-            let Some((family, name)) = resource_name(endpoint) else { continue };
-            if !families.is_empty() && !families.contains(&family.as_str()) {
-                continue;
-            }
-            if let Some(status) = window_status(&call, caller, endpoint, number) {
-                resources.entry(family).or_default().insert(name, status);
-            }
+pub(crate) async fn show_status(call: RequestContext) -> Result<HttpReply, Error> {
+    let caller = call.require_caller()?;
+    let families = call.raw_param("resources").split(',').map(str::trim).filter(|family| !family.is_empty());
+    let families: Vec<&str> = families.collect();
+    let mut resources: BTreeMap<String, Map<String, Value>> = BTreeMap::new();
+    for (number, endpoint) in call.state.endpoints.iter().enumerate() {
+        let Some((family, name)) = resource_name(endpoint) else { continue };
+        if !families.is_empty() && !families.contains(&family.as_str()) {
+            continue;
         }
-        let context = rate_limit_context(&call, caller).await?;
-        call.respond_json(&json!({ "rate_limit_context": context, "resources": resources }))
-    })
+        if let Some(status) = window_status(&call, caller, endpoint, number) {
+            resources.entry(family).or_default().insert(name, status);
+        }
+    }
+    let context = rate_limit_context(&call, caller).await?;
+    call.respond_json(&json!({ "rate_limit_context": context, "resources": resources }))
 }
 
 /// The caller's OAuth 1.0a token; the app's key for other credentials.

@@ -10,7 +10,6 @@ use query::{AccessTier, QueryDialect, QueryProduct};
 use serde_json::{Map, Value, json};
 use store::activity::{self as stored, ActivitySubscription};
 use web::body;
-use web::endpoint::HandlerFuture;
 use web::request_context::{HttpReply, RequestContext};
 
 use super::edge_pages::edge_range;
@@ -19,19 +18,17 @@ use super::streams;
 const TAG: &str = "tag";
 const WEBHOOK_ID: &str = "webhook_id";
 
-pub(crate) fn subscribe(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let subscriber = ActivitySubscriber::from_caller(call.require_caller()?);
-        let new = parse_subscription(&call)?;
-        check_keyword(&new.keyword, subscriber.enterprise)?;
-        let (subscription, total) = call
-            .write(move |tx| {
-                let subscription = activity::subscribe(tx, &subscriber, &new)?;
-                Ok((subscription, stored::count(tx, subscriber.app)?))
-            })
-            .await?;
-        respond_subscription(&call, &subscription, total)
-    })
+pub(crate) async fn subscribe(call: RequestContext) -> Result<HttpReply, Error> {
+    let subscriber = ActivitySubscriber::from_caller(call.require_caller()?);
+    let new = parse_subscription(&call)?;
+    check_keyword(&new.keyword, subscriber.enterprise)?;
+    let (subscription, total) = call
+        .write(move |tx| {
+            let subscription = activity::subscribe(tx, &subscriber, &new)?;
+            Ok((subscription, stored::count(tx, subscriber.app)?))
+        })
+        .await?;
+    respond_subscription(&call, &subscription, total)
 }
 
 fn parse_subscription(call: &RequestContext) -> Result<NewActivitySubscription, Error> {
@@ -70,94 +67,86 @@ fn check_keyword(keyword: &str, enterprise: bool) -> Result<(), Refusal> {
 }
 
 /// `GET /2/activity/subscriptions`: newest first; with a user token, only the user's own.
-pub(crate) fn list_subscriptions(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let caller = call.require_caller()?;
-        let (app, maker) = (caller.app_id, caller.user);
-        let page = call.page_request()?;
-        let range = edge_range(&page);
-        let (found, total) = call
-            .read(move |tx| {
-                let found = stored::list_by_app(tx, app, maker, &range)?;
-                Ok((found, stored::count(tx, app)?))
-            })
-            .await?;
-        let slice = page.slice_rows(found, |one| one.id);
-        let mut meta = slice.tokens.to_meta(slice.rows.len());
-        meta.insert("total_subscriptions".to_owned(), json!(total));
-        let data: Vec<Value> = slice.rows.iter().map(subscription_members).map(Value::Object).collect();
-        call.respond_json(&json!({ "data": data, "meta": meta }))
-    })
+pub(crate) async fn list_subscriptions(call: RequestContext) -> Result<HttpReply, Error> {
+    let caller = call.require_caller()?;
+    let (app, maker) = (caller.app_id, caller.user);
+    let page = call.page_request()?;
+    let range = edge_range(&page);
+    let (found, total) = call
+        .read(move |tx| {
+            let found = stored::list_by_app(tx, app, maker, &range)?;
+            Ok((found, stored::count(tx, app)?))
+        })
+        .await?;
+    let slice = page.slice_rows(found, |one| one.id);
+    let mut meta = slice.tokens.to_meta(slice.rows.len());
+    meta.insert("total_subscriptions".to_owned(), json!(total));
+    let data: Vec<Value> = slice.rows.iter().map(subscription_members).map(Value::Object).collect();
+    call.respond_json(&json!({ "data": data, "meta": meta }))
 }
 
-pub(crate) fn update_subscription(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let (app, id) = (call.require_caller()?.app_id, call.path_id::<()>("subscription_id")?);
-        let body = call.body();
-        if body.as_map().is_empty() {
-            let message = "One of `tag` and `webhook_id` must be there";
-            return Err(Refusal::invalid_parameter("tag", "", message).into());
-        }
-        let (tag, webhook) = (body.optional_text(TAG).map(str::to_owned), body_webhook_id(body));
-        let (subscription, total) = call
-            .write(move |tx| {
-                let one = activity::update(tx, app, id.get(), tag.as_deref(), webhook)?;
-                Ok((one, stored::count(tx, app)?))
-            })
-            .await?;
-        respond_subscription(&call, &subscription, total)
-    })
+pub(crate) async fn update_subscription(call: RequestContext) -> Result<HttpReply, Error> {
+    let (app, id) = (call.require_caller()?.app_id, call.path_id::<()>("subscription_id")?);
+    let body = call.body();
+    if body.as_map().is_empty() {
+        let message = "One of `tag` and `webhook_id` must be there";
+        return Err(Refusal::invalid_parameter("tag", "", message).into());
+    }
+    let (tag, webhook) = (body.optional_text(TAG).map(str::to_owned), body_webhook_id(body));
+    let (subscription, total) = call
+        .write(move |tx| {
+            let one = activity::update(tx, app, id.get(), tag.as_deref(), webhook)?;
+            Ok((one, stored::count(tx, app)?))
+        })
+        .await?;
+    respond_subscription(&call, &subscription, total)
 }
 
-pub(crate) fn delete_subscription(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let (app, id) = (call.require_caller()?.app_id, call.path_id::<()>("subscription_id")?);
-        let total = call
-            .write(move |tx| {
-                activity::delete(tx, app, id.get())?;
-                Ok(stored::count(tx, app)?)
-            })
-            .await?;
-        call.respond_json(&json!({
-            "data": { "deleted": true },
-            "meta": { "total_subscriptions": total },
-        }))
-    })
+pub(crate) async fn delete_subscription(call: RequestContext) -> Result<HttpReply, Error> {
+    let (app, id) = (call.require_caller()?.app_id, call.path_id::<()>("subscription_id")?);
+    let total = call
+        .write(move |tx| {
+            activity::delete(tx, app, id.get())?;
+            Ok(stored::count(tx, app)?)
+        })
+        .await?;
+    call.respond_json(&json!({
+        "data": { "deleted": true },
+        "meta": { "total_subscriptions": total },
+    }))
 }
 
 /// `DELETE /2/activity/subscriptions`: deletes each id on its own.
-pub(crate) fn delete_subscriptions(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let (app, ids) = (call.require_caller()?.app_id, call.query_ids::<()>("ids"));
-        let requested = ids.clone();
-        let (deleted, total) = call
-            .write(move |tx| {
-                let mut deleted = Vec::with_capacity(requested.len());
-                for id in &requested {
-                    deleted.push(stored::delete(tx, app, id.get())?);
-                }
-                Ok((deleted, stored::count(tx, app)?))
+pub(crate) async fn delete_subscriptions(call: RequestContext) -> Result<HttpReply, Error> {
+    let (app, ids) = (call.require_caller()?.app_id, call.query_ids::<()>("ids"));
+    let requested = ids.clone();
+    let (deleted, total) = call
+        .write(move |tx| {
+            let mut deleted = Vec::with_capacity(requested.len());
+            for id in &requested {
+                deleted.push(stored::delete(tx, app, id.get())?);
+            }
+            Ok((deleted, stored::count(tx, app)?))
+        })
+        .await?;
+    let all = || ids.iter().zip(&deleted);
+    let data: Vec<Value> =
+        all().map(|(id, deleted)| json!({ "subscription_id": id.to_string(), "deleted": deleted })).collect();
+    let errors: Vec<Value> = all()
+        .filter(|(_, deleted)| !**deleted)
+        .map(|(id, _)| {
+            json!({
+                "subscription_id": id.to_string(),
+                "message": format!("Could not find activity_subscription with ids: [{id}]."),
+                "reason": "SubscriptionNotFound",
             })
-            .await?;
-        let all = || ids.iter().zip(&deleted);
-        let data: Vec<Value> =
-            all().map(|(id, deleted)| json!({ "subscription_id": id.to_string(), "deleted": deleted })).collect();
-        let errors: Vec<Value> = all()
-            .filter(|(_, deleted)| !**deleted)
-            .map(|(id, _)| {
-                json!({
-                    "subscription_id": id.to_string(),
-                    "message": format!("Could not find activity_subscription with ids: [{id}]."),
-                    "reason": "SubscriptionNotFound",
-                })
-            })
-            .collect();
-        let mut body = json!({ "data": data, "meta": { "total_subscriptions": total } });
-        if let Some(members) = body.as_object_mut().filter(|_| !errors.is_empty()) {
-            members.insert("errors".to_owned(), Value::Array(errors));
-        }
-        call.respond_json(&body)
-    })
+        })
+        .collect();
+    let mut body = json!({ "data": data, "meta": { "total_subscriptions": total } });
+    if let Some(members) = body.as_object_mut().filter(|_| !errors.is_empty()) {
+        members.insert("errors".to_owned(), Value::Array(errors));
+    }
+    call.respond_json(&body)
 }
 
 /// The subscription in both places where clients read it (contract core §13.9).
@@ -194,26 +183,24 @@ fn present_members<const N: usize>(members: [(&str, Option<Value>); N]) -> Map<S
 
 /// Limit of a connection of a self-serve app.
 const MAX_EVENTS_PER_SECOND: u32 = 250;
-pub(crate) fn open_stream(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let subscriber = ActivitySubscriber::from_caller(call.require_caller()?);
-        let replay = streams::parse_replay(&call, subscriber.enterprise)?;
-        let request = ConnectionRequest {
-            app: subscriber.app,
-            endpoint: StreamEndpoint::Activity,
-            partition: 1,
-            replay: replay.as_ref().is_some_and(|replay| replay.until.is_some()),
-            max_connections: StreamEndpoint::Activity.max_connections(subscriber.enterprise),
-            max_per_second: (!subscriber.enterprise).then_some(MAX_EVENTS_PER_SECOND),
-            client: call.client_address(),
-        };
-        let session = call.stream_hub().open(request).await?;
-        let feed = session.feed();
-        let context = call.state.event_context();
-        let store = Arc::clone(call.store());
-        Ok(call.respond_stream(match replay {
-            Some(replay) => feed.after_backfill(events::replay_activity(store, session, context, replay)),
-            None => feed,
-        }))
-    })
+pub(crate) async fn open_stream(call: RequestContext) -> Result<HttpReply, Error> {
+    let subscriber = ActivitySubscriber::from_caller(call.require_caller()?);
+    let replay = streams::parse_replay(&call, subscriber.enterprise)?;
+    let request = ConnectionRequest {
+        app: subscriber.app,
+        endpoint: StreamEndpoint::Activity,
+        partition: 1,
+        replay: replay.as_ref().is_some_and(|replay| replay.until.is_some()),
+        max_connections: StreamEndpoint::Activity.max_connections(subscriber.enterprise),
+        max_per_second: (!subscriber.enterprise).then_some(MAX_EVENTS_PER_SECOND),
+        client: call.client_address(),
+    };
+    let session = call.stream_hub().open(request).await?;
+    let feed = session.feed();
+    let context = call.state.event_context();
+    let store = Arc::clone(call.store());
+    Ok(call.respond_stream(match replay {
+        Some(replay) => feed.after_backfill(events::replay_activity(store, session, context, replay)),
+        None => feed,
+    }))
 }

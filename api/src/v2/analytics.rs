@@ -6,7 +6,6 @@ use network::playbacks;
 use serde_json::{Map, Value, json};
 use store::playbacks::PlaybackCounts;
 use view::ResponsePayload;
-use web::endpoint::HandlerFuture;
 use web::request_context::{HttpReply, RequestContext};
 
 const HOUR_MS: i64 = 3_600_000;
@@ -56,26 +55,22 @@ const MEDIA_FORM: AnalyticsForm<PlaybackCounts> = AnalyticsForm {
 /// Key, total and buckets with their starts.
 type AnalyticsRow<T> = (String, T, Vec<(Time, T)>);
 
-pub(crate) fn get_post_analytics(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let (user, window) = (call.require_user()?, parse_window(&call)?);
-        let ids: Vec<PostId> = call.query_ids("ids");
-        let found = call.read(move |tx| Ok(analytics::load_post_analytics(tx, user, &ids, &window)?));
-        let (counted, errors) = found.await?;
-        let rows = counted.into_iter().map(|one| (one.id.to_string(), one.total, one.buckets));
-        respond_metrics(&call, &POST_FORM, rows, errors, window.start)
-    })
+pub(crate) async fn get_post_analytics(call: RequestContext) -> Result<HttpReply, Error> {
+    let (user, window) = (call.require_user()?, parse_window(&call)?);
+    let ids: Vec<PostId> = call.query_ids("ids");
+    let found = call.read(move |tx| Ok(analytics::load_post_analytics(tx, user, &ids, &window)?));
+    let (counted, errors) = found.await?;
+    let rows = counted.into_iter().map(|one| (one.id.to_string(), one.total, one.buckets));
+    respond_metrics(&call, &POST_FORM, rows, errors, window.start)
 }
 
-pub(crate) fn get_media_analytics(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let (user, window) = (call.require_user()?, parse_window(&call)?);
-        let keys = call.query_texts("media_keys");
-        let found = call.read(move |tx| Ok(playbacks::load_media_analytics(tx, user, &keys, &window)?));
-        let (counted, errors) = found.await?;
-        let rows = counted.into_iter().map(|one| (one.media_key, one.total, one.buckets));
-        respond_metrics(&call, &MEDIA_FORM, rows, errors, window.start)
-    })
+pub(crate) async fn get_media_analytics(call: RequestContext) -> Result<HttpReply, Error> {
+    let (user, window) = (call.require_user()?, parse_window(&call)?);
+    let keys = call.query_texts("media_keys");
+    let found = call.read(move |tx| Ok(playbacks::load_media_analytics(tx, user, &keys, &window)?));
+    let (counted, errors) = found.await?;
+    let rows = counted.into_iter().map(|one| (one.media_key, one.total, one.buckets));
+    respond_metrics(&call, &MEDIA_FORM, rows, errors, window.start)
 }
 
 fn parse_window(call: &RequestContext) -> Result<AnalyticsWindow, Error> {

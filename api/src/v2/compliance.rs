@@ -13,7 +13,6 @@ use serde_json::{Map, json};
 use store::compliance::ComplianceJob;
 use view::{ComplianceJobSummary, ObjectKind};
 use web::body;
-use web::endpoint::HandlerFuture;
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
 
@@ -27,44 +26,38 @@ const MAX_IDS_BYTES: usize = 16 * 1024 * 1024;
 const IDS_TIMEOUT: Duration = Duration::from_mins(2);
 const NDJSON: HeaderValue = HeaderValue::from_static("application/x-ndjson; charset=utf-8");
 
-pub(crate) fn create(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let (app, body) = (call.require_caller()?.app_id, call.body());
-        let new = NewComplianceJob {
-            kind: body.required_text(TYPE)?.to_owned(),
-            name: body.optional_text(NAME).unwrap_or_default().to_owned(),
-            resumable: body.optional_bool(RESUMABLE).unwrap_or(false),
-        };
-        let job = call.write(move |tx| compliance::create(tx, app, &new)).await?;
-        respond_job(&call, job)
-    })
+pub(crate) async fn create(call: RequestContext) -> Result<HttpReply, Error> {
+    let (app, body) = (call.require_caller()?.app_id, call.body());
+    let new = NewComplianceJob {
+        kind: body.required_text(TYPE)?.to_owned(),
+        name: body.optional_text(NAME).unwrap_or_default().to_owned(),
+        resumable: body.optional_bool(RESUMABLE).unwrap_or(false),
+    };
+    let job = call.write(move |tx| compliance::create(tx, app, &new)).await?;
+    respond_job(&call, job)
 }
 
-pub(crate) fn list(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let app = call.require_caller()?.app_id;
-        let kind = call.query_text("type").unwrap_or_default().to_owned();
-        let status = call.query_text("status").map(str::to_owned);
-        let found = call.read(move |tx| Ok(compliance::list(tx, app, &kind, status.as_deref())?)).await?;
-        let jobs: Vec<ComplianceJobSummary> = found.into_iter().map(|job| job_view(&call, job)).collect();
-        let request = call.render_request(ObjectKind::COMPLIANCE_JOB);
-        let answer = view::render_compliance_jobs(&request, &jobs);
-        let mut meta = Map::new();
-        meta.insert("result_count".to_owned(), json!(answer.count));
-        call.respond_with_meta(&answer, Some(meta))
-    })
+pub(crate) async fn list(call: RequestContext) -> Result<HttpReply, Error> {
+    let app = call.require_caller()?.app_id;
+    let kind = call.query_text("type").unwrap_or_default().to_owned();
+    let status = call.query_text("status").map(str::to_owned);
+    let found = call.read(move |tx| Ok(compliance::list(tx, app, &kind, status.as_deref())?)).await?;
+    let jobs: Vec<ComplianceJobSummary> = found.into_iter().map(|job| job_view(&call, job)).collect();
+    let request = call.render_request(ObjectKind::COMPLIANCE_JOB);
+    let answer = view::render_compliance_jobs(&request, &jobs);
+    let mut meta = Map::new();
+    meta.insert("result_count".to_owned(), json!(answer.count));
+    call.respond_with_meta(&answer, Some(meta))
 }
 
-pub(crate) fn get(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let app = call.require_caller()?.app_id;
-        let id = call.path_id::<()>("id")?.get();
-        let found = call.read(move |tx| Ok(compliance::find(tx, app, id)?)).await?;
-        match found {
-            Some(job) => respond_job(&call, job),
-            None => call.respond(&refusal_answer(Refusal::NotFound(ResourceRef::new("compliance_job", "id", id)))),
-        }
-    })
+pub(crate) async fn get(call: RequestContext) -> Result<HttpReply, Error> {
+    let app = call.require_caller()?.app_id;
+    let id = call.path_id::<()>("id")?.get();
+    let found = call.read(move |tx| Ok(compliance::find(tx, app, id)?)).await?;
+    match found {
+        Some(job) => respond_job(&call, job),
+        None => call.respond(&refusal_answer(Refusal::NotFound(ResourceRef::new("compliance_job", "id", id)))),
+    }
 }
 
 fn respond_job(call: &RequestContext, job: ComplianceJob) -> Result<HttpReply, Error> {
@@ -83,26 +76,24 @@ fn job_view(call: &RequestContext, job: ComplianceJob) -> ComplianceJobSummary {
 }
 
 /// `PUT /compliance/uploads/{token}`: one id per line, stored all or none, so that a failed upload can be repeated.
-pub(crate) fn upload_ids(mut call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let token = call.path_text("token")?.to_owned();
-        let upload_token = token.clone();
-        call.read(move |tx| compliance::find_upload_job(tx, &upload_token)).await?;
-        let encoding = call.head().headers.get(CONTENT_ENCODING);
-        if encoding.is_some_and(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
-            let expected = "without a Content-Encoding";
-            return Err(Refusal::UnsupportedMediaType { expected }.into());
-        }
-        let text = call.take_body().collect_bytes(MAX_IDS_BYTES, IDS_TIMEOUT).await;
-        let text = text.map_err(|error| match error {
-            BodyError::TooLarge => Refusal::BodyTooLarge { limit: MAX_IDS_BYTES },
-            BodyError::TimedOut => Refusal::BodyTimeout,
-            BodyError::Broken => body::invalid_body("The request body broke off."),
-        })?;
-        let ids = Arc::new(parse_ids(&text)?);
-        call.write(move |tx| compliance::store_uploaded_ids(tx, &token, &ids)).await?;
-        Ok(HttpReply::empty(200))
-    })
+pub(crate) async fn upload_ids(mut call: RequestContext) -> Result<HttpReply, Error> {
+    let token = call.path_text("token")?.to_owned();
+    let upload_token = token.clone();
+    call.read(move |tx| compliance::find_upload_job(tx, &upload_token)).await?;
+    let encoding = call.head().headers.get(CONTENT_ENCODING);
+    if encoding.is_some_and(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
+        let expected = "without a Content-Encoding";
+        return Err(Refusal::UnsupportedMediaType { expected }.into());
+    }
+    let text = call.take_body().collect_bytes(MAX_IDS_BYTES, IDS_TIMEOUT).await;
+    let text = text.map_err(|error| match error {
+        BodyError::TooLarge => Refusal::BodyTooLarge { limit: MAX_IDS_BYTES },
+        BodyError::TimedOut => Refusal::BodyTimeout,
+        BodyError::Broken => body::invalid_body("The request body broke off."),
+    })?;
+    let ids = Arc::new(parse_ids(&text)?);
+    call.write(move |tx| compliance::store_uploaded_ids(tx, &token, &ids)).await?;
+    Ok(HttpReply::empty(200))
 }
 
 fn parse_ids(text: &[u8]) -> Result<Vec<i64>, Refusal> {
@@ -128,22 +119,20 @@ fn parse_ids(text: &[u8]) -> Result<Vec<i64>, Refusal> {
 }
 
 /// `GET /compliance/results/{token}`: one JSON object per line.
-pub(crate) fn download_results(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let token = call.path_text("token")?.to_owned();
-        let job = call.read(move |tx| compliance::find_download_job(tx, &token)).await?;
-        let store = Arc::clone(call.store());
-        let parts = stream::unfold((store, job.id, 0), async |(store, job, after)| {
-            let read = store.read(move |tx| Ok(compliance::list_results(tx, job, after)?));
-            match read.await {
-                Ok(batch) => {
-                    let last = batch.last()?.0;
-                    let text: String = batch.into_iter().map(|(_, lines)| lines).collect();
-                    Some((Ok(text.into()), (store, job, last)))
-                }
-                Err(_) => Some((Err(BodyError::Broken), (store, job, i64::MAX))),
+pub(crate) async fn download_results(call: RequestContext) -> Result<HttpReply, Error> {
+    let token = call.path_text("token")?.to_owned();
+    let job = call.read(move |tx| compliance::find_download_job(tx, &token)).await?;
+    let store = Arc::clone(call.store());
+    let parts = stream::unfold((store, job.id, 0), async |(store, job, after)| {
+        let read = store.read(move |tx| Ok(compliance::list_results(tx, job, after)?));
+        match read.await {
+            Ok(batch) => {
+                let last = batch.last()?.0;
+                let text: String = batch.into_iter().map(|(_, lines)| lines).collect();
+                Some((Ok(text.into()), (store, job, last)))
             }
-        });
-        Ok(HttpReply::stream(NDJSON, Body::stream(parts)))
-    })
+            Err(_) => Some((Err(BodyError::Broken), (store, job, i64::MAX))),
+        }
+    });
+    Ok(HttpReply::stream(NDJSON, Body::stream(parts)))
 }

@@ -13,7 +13,6 @@ use store::lists::{self as stored, List};
 use store::posts::PageRange;
 use store::{Tx, users};
 use view::{LookupKeys, ObjectKind};
-use web::endpoint::HandlerFuture;
 use web::pagination::{PageRequest, PageTokens};
 use web::request_context::{HttpReply, RequestContext};
 
@@ -22,182 +21,152 @@ use super::{neighbour_tokens, page_range};
 
 const LIST_ID: &str = "list_id";
 
-pub(crate) fn get(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let id = path_list_id(&call, "id")?;
-        let request = call.render_request(ObjectKind::LIST);
-        let found = call.read(move |tx| {
-            let found = stored::find_by_id(tx, id)?;
-            let lookup = LookupKeys { parameter: "id", values: &[id] };
-            Ok(view::render_list(tx, &request, found, lookup)?)
-        });
-        call.respond(&found.await?)
-    })
+pub(crate) async fn get(call: RequestContext) -> Result<HttpReply, Error> {
+    let id = path_list_id(&call, "id")?;
+    let request = call.render_request(ObjectKind::LIST);
+    let found = call.read(move |tx| {
+        let found = stored::find_by_id(tx, id)?;
+        let lookup = LookupKeys { parameter: "id", values: &[id] };
+        Ok(view::render_list(tx, &request, found, lookup)?)
+    });
+    call.respond(&found.await?)
 }
 
-pub(crate) fn create(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let (user, body) = (call.require_user()?, call.body());
-        let new = NewList {
-            name: body.required_text("name")?.to_owned(),
-            description: body_text(&call, "description").unwrap_or_default(),
-            private: body.optional_bool("private").unwrap_or(false),
+pub(crate) async fn create(call: RequestContext) -> Result<HttpReply, Error> {
+    let (user, body) = (call.require_user()?, call.body());
+    let new = NewList {
+        name: body.required_text("name")?.to_owned(),
+        description: body_text(&call, "description").unwrap_or_default(),
+        private: body.optional_bool("private").unwrap_or(false),
+    };
+    let made = call.write(move |tx| lists::create(tx, user, &new)).await?;
+    call.respond_data(json!({ "id": made.id.to_string(), "name": made.name }))
+}
+
+pub(crate) async fn update(call: RequestContext) -> Result<HttpReply, Error> {
+    let (user, id) = (call.require_user()?, path_list_id(&call, "id")?);
+    let change = ListChanges {
+        name: body_text(&call, "name"),
+        description: body_text(&call, "description"),
+        private: call.body().optional_bool("private"),
+    };
+    if call.body().as_map().is_empty() {
+        let message = "One of `name`, `description` and `private` must be there";
+        return Err(Refusal::invalid_parameter("name", "", message).into());
+    }
+    call.write(move |tx| lists::update(tx, user, id, &change).map(drop)).await?;
+    call.respond_data(json!({ "updated": true }))
+}
+
+pub(crate) async fn delete(call: RequestContext) -> Result<HttpReply, Error> {
+    let (user, id) = (call.require_user()?, path_list_id(&call, "id")?);
+    call.write(move |tx| lists::delete(tx, user, id)).await?;
+    call.respond_data(json!({ "deleted": true }))
+}
+
+pub(crate) async fn add_member(call: RequestContext) -> Result<HttpReply, Error> {
+    let (owner, id) = (call.require_user()?, path_list_id(&call, "id")?);
+    let user = call.body().required_id("user_id")?;
+    call.write(move |tx| lists::add_member(tx, owner, id, user).map(drop)).await?;
+    call.respond_data(json!({ "is_member": true }))
+}
+
+pub(crate) async fn remove_member(call: RequestContext) -> Result<HttpReply, Error> {
+    let (owner, id) = (call.require_user()?, path_list_id(&call, "id")?);
+    let user = call.path_id("user_id")?;
+    call.write(move |tx| lists::remove_member(tx, owner, id, user).map(drop)).await?;
+    call.respond_data(json!({ "is_member": false }))
+}
+
+pub(crate) async fn follow(call: RequestContext) -> Result<HttpReply, Error> {
+    let (user, list) = (call.require_own_user("id")?, body_list_id(&call)?);
+    call.write(move |tx| lists::follow(tx, user, list).map(drop)).await?;
+    call.respond_data(json!({ "following": true }))
+}
+
+pub(crate) async fn unfollow(call: RequestContext) -> Result<HttpReply, Error> {
+    let (user, list) = (call.require_own_user("id")?, path_list_id(&call, "list_id")?);
+    call.write(move |tx| lists::unfollow(tx, user, list).map(drop)).await?;
+    call.respond_data(json!({ "following": false }))
+}
+
+pub(crate) async fn pin(call: RequestContext) -> Result<HttpReply, Error> {
+    let (user, list) = (call.require_own_user("id")?, body_list_id(&call)?);
+    call.write(move |tx| lists::pin(tx, user, list).map(drop)).await?;
+    call.respond_data(json!({ "pinned": true }))
+}
+
+pub(crate) async fn unpin(call: RequestContext) -> Result<HttpReply, Error> {
+    let (user, list) = (call.require_own_user("id")?, path_list_id(&call, "list_id")?);
+    call.write(move |tx| lists::unpin(tx, user, list).map(drop)).await?;
+    call.respond_data(json!({ "pinned": false }))
+}
+
+pub(crate) async fn list_pinned(call: RequestContext) -> Result<HttpReply, Error> {
+    let user = call.require_own_user("id")?;
+    let request = call.render_request(ObjectKind::LIST);
+    let read = call.read(move |tx| {
+        let ids = stored::list_pinned(tx, user)?;
+        let mut page = stored::find_by_ids(tx, &ids)?;
+        order_by_keys(&mut page, &ids, |list| list.id);
+        Ok(view::render_lists(tx, &request, &page)?)
+    });
+    call.respond_page(&read.await?, &PageTokens::default())
+}
+
+pub(crate) async fn list_members(call: RequestContext) -> Result<HttpReply, Error> {
+    respond_users(&call, stored::member_page).await
+}
+
+pub(crate) async fn list_followers(call: RequestContext) -> Result<HttpReply, Error> {
+    respond_users(&call, stored::follower_page).await
+}
+
+pub(crate) async fn list_owned(call: RequestContext) -> Result<HttpReply, Error> {
+    respond_user_lists(&call, |tx, viewer, owner, range| {
+        let lists = stored::page_by_owner(tx, owner, viewer.user == Some(owner), range)?;
+        Ok(lists.into_iter().map(|list| (list.id, list)).collect())
+    })
+    .await
+}
+
+pub(crate) async fn list_memberships(call: RequestContext) -> Result<HttpReply, Error> {
+    respond_user_lists(&call, |tx, viewer, user, range| {
+        let found = stored::membership_page(tx, user, viewer.user, range)?;
+        load_keyed_lists(tx, &found)
+    })
+    .await
+}
+
+pub(crate) async fn list_followed(call: RequestContext) -> Result<HttpReply, Error> {
+    respond_user_lists(&call, |tx, _, user, range| {
+        let found = stored::followed_page(tx, user, range)?;
+        load_keyed_lists(tx, &found)
+    })
+    .await
+}
+
+pub(crate) async fn list_posts(call: RequestContext) -> Result<HttpReply, Error> {
+    let id = path_list_id(&call, "id")?;
+    let page = call.page_request()?;
+    let range = page_range(&page, (0, i64::MAX));
+    let request = call.render_request(ObjectKind::POST);
+    let home_timelines = Arc::clone(&call.state.home_timelines);
+    let read = call.read(move |tx| {
+        let Some(list) = lists::find_visible(tx, request.viewer, id)? else {
+            return Ok((refusal_answer(list_not_found(id)), None, false));
         };
-        let made = call.write(move |tx| lists::create(tx, user, &new)).await?;
-        call.respond_data(json!({ "id": made.id.to_string(), "name": made.name }))
-    })
-}
-
-pub(crate) fn update(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let (user, id) = (call.require_user()?, path_list_id(&call, "id")?);
-        let change = ListChanges {
-            name: body_text(&call, "name"),
-            description: body_text(&call, "description"),
-            private: call.body().optional_bool("private"),
-        };
-        if call.body().as_map().is_empty() {
-            let message = "One of `name`, `description` and `private` must be there";
-            return Err(Refusal::invalid_parameter("name", "", message).into());
-        }
-        call.write(move |tx| lists::update(tx, user, id, &change).map(drop)).await?;
-        call.respond_data(json!({ "updated": true }))
-    })
-}
-
-pub(crate) fn delete(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let (user, id) = (call.require_user()?, path_list_id(&call, "id")?);
-        call.write(move |tx| lists::delete(tx, user, id)).await?;
-        call.respond_data(json!({ "deleted": true }))
-    })
-}
-
-pub(crate) fn add_member(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let (owner, id) = (call.require_user()?, path_list_id(&call, "id")?);
-        let user = call.body().required_id("user_id")?;
-        call.write(move |tx| lists::add_member(tx, owner, id, user).map(drop)).await?;
-        call.respond_data(json!({ "is_member": true }))
-    })
-}
-
-pub(crate) fn remove_member(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let (owner, id) = (call.require_user()?, path_list_id(&call, "id")?);
-        let user = call.path_id("user_id")?;
-        call.write(move |tx| lists::remove_member(tx, owner, id, user).map(drop)).await?;
-        call.respond_data(json!({ "is_member": false }))
-    })
-}
-
-pub(crate) fn follow(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let (user, list) = (call.require_own_user("id")?, body_list_id(&call)?);
-        call.write(move |tx| lists::follow(tx, user, list).map(drop)).await?;
-        call.respond_data(json!({ "following": true }))
-    })
-}
-
-pub(crate) fn unfollow(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let (user, list) = (call.require_own_user("id")?, path_list_id(&call, "list_id")?);
-        call.write(move |tx| lists::unfollow(tx, user, list).map(drop)).await?;
-        call.respond_data(json!({ "following": false }))
-    })
-}
-
-pub(crate) fn pin(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let (user, list) = (call.require_own_user("id")?, body_list_id(&call)?);
-        call.write(move |tx| lists::pin(tx, user, list).map(drop)).await?;
-        call.respond_data(json!({ "pinned": true }))
-    })
-}
-
-pub(crate) fn unpin(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let (user, list) = (call.require_own_user("id")?, path_list_id(&call, "list_id")?);
-        call.write(move |tx| lists::unpin(tx, user, list).map(drop)).await?;
-        call.respond_data(json!({ "pinned": false }))
-    })
-}
-
-pub(crate) fn list_pinned(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let user = call.require_own_user("id")?;
-        let request = call.render_request(ObjectKind::LIST);
-        let read = call.read(move |tx| {
-            let ids = stored::list_pinned(tx, user)?;
-            let mut page = stored::find_by_ids(tx, &ids)?;
-            order_by_keys(&mut page, &ids, |list| list.id);
-            Ok(view::render_lists(tx, &request, &page)?)
-        });
-        call.respond_page(&read.await?, &PageTokens::default())
-    })
-}
-
-pub(crate) fn list_members(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move { respond_users(&call, stored::member_page).await })
-}
-
-pub(crate) fn list_followers(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move { respond_users(&call, stored::follower_page).await })
-}
-
-pub(crate) fn list_owned(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        respond_user_lists(&call, |tx, viewer, owner, range| {
-            let lists = stored::page_by_owner(tx, owner, viewer.user == Some(owner), range)?;
-            Ok(lists.into_iter().map(|list| (list.id, list)).collect())
-        })
-        .await
-    })
-}
-
-pub(crate) fn list_memberships(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        respond_user_lists(&call, |tx, viewer, user, range| {
-            let found = stored::membership_page(tx, user, viewer.user, range)?;
-            load_keyed_lists(tx, &found)
-        })
-        .await
-    })
-}
-
-pub(crate) fn list_followed(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        respond_user_lists(&call, |tx, _, user, range| {
-            let found = stored::followed_page(tx, user, range)?;
-            load_keyed_lists(tx, &found)
-        })
-        .await
-    })
-}
-
-pub(crate) fn list_posts(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let id = path_list_id(&call, "id")?;
-        let page = call.page_request()?;
-        let range = page_range(&page, (0, i64::MAX));
-        let request = call.render_request(ObjectKind::POST);
-        let home_timelines = Arc::clone(&call.state.home_timelines);
-        let read = call.read(move |tx| {
-            let Some(list) = lists::find_visible(tx, request.viewer, id)? else {
-                return Ok((refusal_answer(list_not_found(id)), None, false));
-            };
-            let found = timelines::load_list_page(tx, &home_timelines, &list, &range)?;
-            let ends = found.scanned_range;
-            let ends = ends.map(|(newest, oldest)| (newest.get(), oldest.get()));
-            let answer = view::render_posts(tx, &request, found.posts)?;
-            Ok((answer, ends, found.more))
-        });
-        let (found, scanned, more) = read.await?;
-        if scanned.is_none() && !found.errors.is_empty() {
-            return call.respond(&found);
-        }
-        call.respond_page(&found, &neighbour_tokens(&page, scanned, more))
-    })
+        let found = timelines::load_list_page(tx, &home_timelines, &list, &range)?;
+        let ends = found.scanned_range;
+        let ends = ends.map(|(newest, oldest)| (newest.get(), oldest.get()));
+        let answer = view::render_posts(tx, &request, found.posts)?;
+        Ok((answer, ends, found.more))
+    });
+    let (found, scanned, more) = read.await?;
+    if scanned.is_none() && !found.errors.is_empty() {
+        return call.respond(&found);
+    }
+    call.respond_page(&found, &neighbour_tokens(&page, scanned, more))
 }
 
 fn path_list_id(call: &RequestContext, name: &str) -> Result<i64, Error> {

@@ -10,7 +10,6 @@ use store::messages::{self as stored, DmConversation, MessageEvent, MessageEvent
 use store::posts::PageRange;
 use view::{ObjectKind, ResponsePayload};
 use web::body::BodyMembers;
-use web::endpoint::HandlerFuture;
 use web::media_files::{MediaFileReaders, send_media_file};
 use web::pagination::{PageRequest, PageTokens};
 use web::reply::HttpReply;
@@ -22,91 +21,75 @@ use super::page_range;
 /// How far back a user's events are listed.
 const LISTING_REACH_MS: i64 = 30 * 24 * 3600 * 1000;
 
-pub(crate) fn create_conversation(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let (sender, body) = (message_sender(&call)?, call.body());
-        let message = body.optional_object("message");
-        let new = message.map(parse_message).unwrap_or_default();
-        let people: Vec<UserId> = body.id_array("participant_ids");
-        let sent = call.write(move |tx| messages::create_group(tx, &sender, &people, &new));
-        respond_sent(&call, &sent.await?)
-    })
+pub(crate) async fn create_conversation(call: RequestContext) -> Result<HttpReply, Error> {
+    let (sender, body) = (message_sender(&call)?, call.body());
+    let message = body.optional_object("message");
+    let new = message.map(parse_message).unwrap_or_default();
+    let people: Vec<UserId> = body.id_array("participant_ids");
+    let sent = call.write(move |tx| messages::create_group(tx, &sender, &people, &new));
+    respond_sent(&call, &sent.await?)
 }
 
-pub(crate) fn send_to_user(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let target: UserId = call.path_id("participant_id")?;
-        let (sender, new) = (message_sender(&call)?, parse_message(call.body()));
-        let sent = call.write(move |tx| messages::send_to_user(tx, &sender, target, &new));
-        respond_sent(&call, &sent.await?)
-    })
+pub(crate) async fn send_to_user(call: RequestContext) -> Result<HttpReply, Error> {
+    let target: UserId = call.path_id("participant_id")?;
+    let (sender, new) = (message_sender(&call)?, parse_message(call.body()));
+    let sent = call.write(move |tx| messages::send_to_user(tx, &sender, target, &new));
+    respond_sent(&call, &sent.await?)
 }
 
-pub(crate) fn send(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let name = call.path_text("dm_conversation_id")?.to_owned();
-        let (sender, new) = (message_sender(&call)?, parse_message(call.body()));
-        let sent = call.write(move |tx| messages::send_to_conversation(tx, &sender, &name, &new));
-        respond_sent(&call, &sent.await?)
-    })
+pub(crate) async fn send(call: RequestContext) -> Result<HttpReply, Error> {
+    let name = call.path_text("dm_conversation_id")?.to_owned();
+    let (sender, new) = (message_sender(&call)?, parse_message(call.body()));
+    let sent = call.write(move |tx| messages::send_to_conversation(tx, &sender, &name, &new));
+    respond_sent(&call, &sent.await?)
 }
 
-pub(crate) fn list_events(call: RequestContext) -> HandlerFuture {
-    Box::pin(respond_events(call, DmEventQuery::AllConversations))
+pub(crate) async fn list_events(call: RequestContext) -> Result<HttpReply, Error> {
+    respond_events(call, DmEventQuery::AllConversations).await
 }
 
-pub(crate) fn list_conversation_events(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let name = call.path_text("id")?.to_owned();
-        respond_events(call, DmEventQuery::Conversation(name)).await
-    })
+pub(crate) async fn list_conversation_events(call: RequestContext) -> Result<HttpReply, Error> {
+    let name = call.path_text("id")?.to_owned();
+    respond_events(call, DmEventQuery::Conversation(name)).await
 }
 
-pub(crate) fn list_events_with_user(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let other = call.path_id("participant_id")?;
-        respond_events(call, DmEventQuery::WithUser(other)).await
-    })
+pub(crate) async fn list_events_with_user(call: RequestContext) -> Result<HttpReply, Error> {
+    let other = call.path_id("participant_id")?;
+    respond_events(call, DmEventQuery::WithUser(other)).await
 }
 
-pub(crate) fn get_event(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let id = call.path_id::<()>("event_id")?.get();
-        let user = call.require_user()?;
-        let request = call.render_request(ObjectKind::DM_EVENT);
-        let found = call.read(move |tx| {
-            let found = messages::find_event(tx, user, id)?;
-            let lookup = view::LookupKeys { parameter: "event_id", values: &[id] };
-            Ok(view::render_message_event(tx, &request, found, lookup)?)
-        });
-        call.respond(&found.await?)
-    })
+pub(crate) async fn get_event(call: RequestContext) -> Result<HttpReply, Error> {
+    let id = call.path_id::<()>("event_id")?.get();
+    let user = call.require_user()?;
+    let request = call.render_request(ObjectKind::DM_EVENT);
+    let found = call.read(move |tx| {
+        let found = messages::find_event(tx, user, id)?;
+        let lookup = view::LookupKeys { parameter: "event_id", values: &[id] };
+        Ok(view::render_message_event(tx, &request, found, lookup)?)
+    });
+    call.respond(&found.await?)
 }
 
-pub(crate) fn delete_event(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let (id, user) = (call.path_id::<()>("event_id")?.get(), call.require_user()?);
-        call.write(move |tx| messages::delete_event(tx, user, id)).await?;
-        call.respond_data(json!({ "deleted": true }))
-    })
+pub(crate) async fn delete_event(call: RequestContext) -> Result<HttpReply, Error> {
+    let (id, user) = (call.path_id::<()>("event_id")?.get(), call.require_user()?);
+    call.write(move |tx| messages::delete_event(tx, user, id)).await?;
+    call.respond_data(json!({ "deleted": true }))
 }
 
-pub(crate) fn download_media(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let name = call.path_text("resource_id")?.to_owned();
-        let missing = || {
-            let subject = ResourceRef::new("media", "resource_id", &name);
-            Error::from(Refusal::NotFound(subject))
-        };
-        let event = Id::<()>::parse(call.path_text("dm_id")?).ok_or_else(missing)?;
-        let media = Id::parse(call.path_text("media_id")?).ok_or_else(missing)?;
-        let user = call.require_user()?;
-        let found = call.read(move |tx| Ok(messages::find_attached_media(tx, user, event.get())?));
-        let found = found.await?.filter(|found| found.id == media).ok_or_else(missing)?;
-        let path = found.find_path(&name).ok_or_else(missing)?;
-        let sent = send_media_file(&call, &found, &path, MediaFileReaders::Caller, None).await?;
-        sent.ok_or_else(missing)
-    })
+pub(crate) async fn download_media(call: RequestContext) -> Result<HttpReply, Error> {
+    let name = call.path_text("resource_id")?.to_owned();
+    let missing = || {
+        let subject = ResourceRef::new("media", "resource_id", &name);
+        Error::from(Refusal::NotFound(subject))
+    };
+    let event = Id::<()>::parse(call.path_text("dm_id")?).ok_or_else(missing)?;
+    let media = Id::parse(call.path_text("media_id")?).ok_or_else(missing)?;
+    let user = call.require_user()?;
+    let found = call.read(move |tx| Ok(messages::find_attached_media(tx, user, event.get())?));
+    let found = found.await?.filter(|found| found.id == media).ok_or_else(missing)?;
+    let path = found.find_path(&name).ok_or_else(missing)?;
+    let sent = send_media_file(&call, &found, &path, MediaFileReaders::Caller, None).await?;
+    sent.ok_or_else(missing)
 }
 
 enum DmEventQuery {

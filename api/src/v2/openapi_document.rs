@@ -2,10 +2,10 @@
 
 use std::sync::LazyLock;
 
+use base::Error;
 use bytes::Bytes;
-use web::endpoint::HandlerFuture;
 use web::openapi;
-use web::request_context::RequestContext;
+use web::request_context::{HttpReply, RequestContext};
 
 use crate::operations;
 
@@ -16,10 +16,10 @@ static V2_DOCUMENT: LazyLock<Bytes> =
 static ADS_DOCUMENT: LazyLock<Bytes> =
     LazyLock::new(|| openapi::ads_document(&operations::ENDPOINTS).to_string().into());
 
-pub(crate) fn serve_ads_document(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move { call.respond_bytes(ADS_DOCUMENT.clone()) })
+pub(crate) async fn serve_ads_document(call: RequestContext) -> Result<HttpReply, Error> {
+    call.respond_bytes(ADS_DOCUMENT.clone())
 }
 
-pub(crate) fn serve_document(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move { call.respond_bytes(V2_DOCUMENT.clone()) })
+pub(crate) async fn serve_document(call: RequestContext) -> Result<HttpReply, Error> {
+    call.respond_bytes(V2_DOCUMENT.clone())
 }

@@ -10,82 +10,71 @@ use serde_json::json;
 use store::posts as stored;
 use view::{LookupKeys, ObjectKind};
 use web::body::BodyMembers;
-use web::endpoint::HandlerFuture;
-use web::request_context::RequestContext;
+use web::request_context::{HttpReply, RequestContext};
 
-pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let ids: Vec<PostId> = call.query_ids("ids");
-        let request = call.render_request(ObjectKind::POST);
-        let found = call.read(move |tx| {
-            let found = stored::find_by_ids_with_authors(tx, &ids, request.viewer.user)?;
-            let lookup = LookupKeys { parameter: "ids", values: &ids };
-            Ok(view::render_post_lookup(tx, &request, found, lookup)?)
-        });
-        call.respond(&found.await?)
-    })
+pub(crate) async fn get_many(call: RequestContext) -> Result<HttpReply, Error> {
+    let ids: Vec<PostId> = call.query_ids("ids");
+    let request = call.render_request(ObjectKind::POST);
+    let found = call.read(move |tx| {
+        let found = stored::find_by_ids_with_authors(tx, &ids, request.viewer.user)?;
+        let lookup = LookupKeys { parameter: "ids", values: &ids };
+        Ok(view::render_post_lookup(tx, &request, found, lookup)?)
+    });
+    call.respond(&found.await?)
 }
 
-pub(crate) fn get(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let id: PostId = call.path_id("id")?;
-        let request = call.render_request(ObjectKind::POST);
-        let found = call.read(move |tx| {
-            let found = stored::find_by_id_with_author(tx, id, request.viewer.user)?;
-            let lookup = LookupKeys { parameter: "id", values: &[id] };
-            Ok(view::render_post(tx, &request, found, lookup)?)
-        });
-        call.respond(&found.await?)
-    })
+pub(crate) async fn get(call: RequestContext) -> Result<HttpReply, Error> {
+    let id: PostId = call.path_id("id")?;
+    let request = call.render_request(ObjectKind::POST);
+    let found = call.read(move |tx| {
+        let found = stored::find_by_id_with_author(tx, id, request.viewer.user)?;
+        let lookup = LookupKeys { parameter: "id", values: &[id] };
+        Ok(view::render_post(tx, &request, found, lookup)?)
+    });
+    call.respond(&found.await?)
 }
 
-pub(crate) fn create(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let new = parse_new_post(&call)?;
-        let caller = call.require_caller()?;
-        let author = PostAuthor {
-            user_id: call.require_user()?,
-            app_id: Some(caller.app_id),
-            self_serve: caller.app.access_level == AccessLevel::SelfServe.name(),
-        };
-        let site = call.site();
-        let (post, versions, text) = call
-            .write(move |tx| {
-                let post = posts::create(tx, &author, &new)?;
-                let root = post.edit_root_id;
-                let versions = root.map_or(Ok(vec![post.id]), |root| stored::list_versions(tx, root))?;
-                let text = view::new_post_text(tx, &post, site)?;
-                Ok((post, versions, text))
-            })
-            .await?;
-        let history = VocabularyWord::new("edit_history_post_ids", "edit_history_tweet_ids");
-        let versions: Vec<String> = versions.iter().map(PostId::to_string).collect();
-        let vocabulary = call.answer_vocabulary().vocabulary;
-        let data = json!({
-            "id": post.id.to_string(),
-            "text": base::text::escape_html(&text),
-            history.name_in(vocabulary): versions,
-        });
-        let posts = VocabularyWord::new("posts", "tweets").name_in(vocabulary);
-        Ok(call.respond_data(data)?.location(&format!("/2/{posts}/{}", post.id)))
-    })
+pub(crate) async fn create(call: RequestContext) -> Result<HttpReply, Error> {
+    let new = parse_new_post(&call)?;
+    let caller = call.require_caller()?;
+    let author = PostAuthor {
+        user_id: call.require_user()?,
+        app_id: Some(caller.app_id),
+        self_serve: caller.app.access_level == AccessLevel::SelfServe.name(),
+    };
+    let site = call.site();
+    let (post, versions, text) = call
+        .write(move |tx| {
+            let post = posts::create(tx, &author, &new)?;
+            let root = post.edit_root_id;
+            let versions = root.map_or(Ok(vec![post.id]), |root| stored::list_versions(tx, root))?;
+            let text = view::new_post_text(tx, &post, site)?;
+            Ok((post, versions, text))
+        })
+        .await?;
+    let history = VocabularyWord::new("edit_history_post_ids", "edit_history_tweet_ids");
+    let versions: Vec<String> = versions.iter().map(PostId::to_string).collect();
+    let vocabulary = call.answer_vocabulary().vocabulary;
+    let data = json!({
+        "id": post.id.to_string(),
+        "text": base::text::escape_html(&text),
+        history.name_in(vocabulary): versions,
+    });
+    let posts = VocabularyWord::new("posts", "tweets").name_in(vocabulary);
+    Ok(call.respond_data(data)?.location(&format!("/2/{posts}/{}", post.id)))
 }
 
-pub(crate) fn delete(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let (id, user) = (call.path_id("id")?, call.require_user()?);
-        call.write(move |tx| posts::delete(tx, user, id)).await?;
-        call.respond_data(json!({ "deleted": true }))
-    })
+pub(crate) async fn delete(call: RequestContext) -> Result<HttpReply, Error> {
+    let (id, user) = (call.path_id("id")?, call.require_user()?);
+    call.write(move |tx| posts::delete(tx, user, id)).await?;
+    call.respond_data(json!({ "deleted": true }))
 }
 
-pub(crate) fn hide(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let (id, user) = (call.path_id("post_id")?, call.require_user()?);
-        let hidden = call.body().required_bool("hidden")?;
-        call.write(move |tx| replies::set_hidden(tx, user, id, hidden)).await?;
-        call.respond_data(json!({ "hidden": hidden }))
-    })
+pub(crate) async fn hide(call: RequestContext) -> Result<HttpReply, Error> {
+    let (id, user) = (call.path_id("post_id")?, call.require_user()?);
+    let hidden = call.body().required_bool("hidden")?;
+    call.write(move |tx| replies::set_hidden(tx, user, id, hidden)).await?;
+    call.respond_data(json!({ "hidden": hidden }))
 }
 
 /// A post has at most one of these (contract core §11.1).

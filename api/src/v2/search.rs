@@ -10,35 +10,32 @@ use network::annotations;
 use network::search::{PostSearchPage, PostSearchRequest, find, find_ranked};
 use query::{ParsedQuery, QueryProduct};
 use view::ObjectKind;
-use web::endpoint::HandlerFuture;
 use web::pagination::{PageDirection, PageTokens};
 use web::request_context::{HttpReply, RequestContext};
 
 use super::rules::{dialect, warn_of_unknown_terms};
 
-pub(crate) fn search_recent(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move { run_search(&call, QueryProduct::RecentSearch).await })
+pub(crate) async fn search_recent(call: RequestContext) -> Result<HttpReply, Error> {
+    run_search(&call, QueryProduct::RecentSearch).await
 }
 
-pub(crate) fn search_all(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let fields = call.raw_param("post.fields").split(',');
-        let max = 100;
-        if call.query_int("max_results") > max && fields.into_iter().any(|one| one == "context_annotations") {
-            let (name, value) = ("max_results", call.raw_param("max_results"));
-            let message = format!("The `{name}` query parameter value [{value}] is not between 10 and {max}");
-            return Err(Refusal::invalid_parameter(name, value, message).into());
-        }
-        run_search(&call, QueryProduct::FullArchive).await
-    })
+pub(crate) async fn search_all(call: RequestContext) -> Result<HttpReply, Error> {
+    let fields = call.raw_param("post.fields").split(',');
+    let max = 100;
+    if call.query_int("max_results") > max && fields.into_iter().any(|one| one == "context_annotations") {
+        let (name, value) = ("max_results", call.raw_param("max_results"));
+        let message = format!("The `{name}` query parameter value [{value}] is not between 10 and {max}");
+        return Err(Refusal::invalid_parameter(name, value, message).into());
+    }
+    run_search(&call, QueryProduct::FullArchive).await
 }
 
-pub(crate) fn count_recent(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move { counts::respond_counts(&call, QueryProduct::RecentCounts).await })
+pub(crate) async fn count_recent(call: RequestContext) -> Result<HttpReply, Error> {
+    counts::respond_counts(&call, QueryProduct::RecentCounts).await
 }
 
-pub(crate) fn count_all(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move { counts::respond_counts(&call, QueryProduct::FullCounts).await })
+pub(crate) async fn count_all(call: RequestContext) -> Result<HttpReply, Error> {
+    counts::respond_counts(&call, QueryProduct::FullCounts).await
 }
 
 async fn run_search(call: &RequestContext, product: QueryProduct) -> Result<HttpReply, Error> {

@@ -10,7 +10,6 @@ use store::Tx;
 use store::rules::{self as stored, StreamProduct, StreamRule};
 use view::{ObjectKind, RuleCount};
 use web::body;
-use web::endpoint::HandlerFuture;
 use web::error_formats;
 use web::pagination::{PageDirection, PageTokens};
 use web::request_context::{HttpReply, RequestContext};
@@ -24,29 +23,25 @@ const VALUES: &str = "values";
 const STREAM: StreamProduct = StreamProduct::Stream;
 
 /// `GET /2/posts/search/stream/rules`: all, oldest first, or those with these ids, in their order.
-pub(crate) fn list_rules(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let app = call.require_caller()?.app_id;
-        let mut seen = HashSet::new();
-        let ids: Vec<i64> =
-            call.query_ids::<()>("ids").iter().map(|id| id.get()).filter(|id| seen.insert(*id)).collect();
-        let page = call.page_request()?;
-        let (after, limit) = (page.after.map_or(0, |keys| keys.first()), page.fetch_limit());
-        let find = call.read(move |tx| {
-            if ids.is_empty() {
-                return Ok(stored::list_by_app(tx, app, STREAM, after, limit)?);
-            }
-            let start = ids.iter().position(|id| *id == after).map_or(0, |at| at + 1);
-            Ok(network_rules::find_existing(tx, app, STREAM, ids.get(start..).unwrap_or_default())?)
-        });
-        let mut found = find.await?;
-        let more = found.len() > page.limit;
-        found.truncate(page.limit);
-        let last = found.last().filter(|_| more);
-        let tokens =
-            PageTokens { next: last.map(|rule| page.page_token(PageDirection::Next, rule.id)), previous: None };
-        respond_rules(&call, &found, tokens)
-    })
+pub(crate) async fn list_rules(call: RequestContext) -> Result<HttpReply, Error> {
+    let app = call.require_caller()?.app_id;
+    let mut seen = HashSet::new();
+    let ids: Vec<i64> = call.query_ids::<()>("ids").iter().map(|id| id.get()).filter(|id| seen.insert(*id)).collect();
+    let page = call.page_request()?;
+    let (after, limit) = (page.after.map_or(0, |keys| keys.first()), page.fetch_limit());
+    let find = call.read(move |tx| {
+        if ids.is_empty() {
+            return Ok(stored::list_by_app(tx, app, STREAM, after, limit)?);
+        }
+        let start = ids.iter().position(|id| *id == after).map_or(0, |at| at + 1);
+        Ok(network_rules::find_existing(tx, app, STREAM, ids.get(start..).unwrap_or_default())?)
+    });
+    let mut found = find.await?;
+    let more = found.len() > page.limit;
+    found.truncate(page.limit);
+    let last = found.last().filter(|_| more);
+    let tokens = PageTokens { next: last.map(|rule| page.page_token(PageDirection::Next, rule.id)), previous: None };
+    respond_rules(&call, &found, tokens)
 }
 
 fn respond_rules(call: &RequestContext, found: &[StreamRule], tokens: PageTokens) -> Result<HttpReply, Error> {
@@ -67,22 +62,20 @@ fn sent_time(call: &RequestContext) -> String {
 }
 
 /// `POST /2/posts/search/stream/rules`: adds rules, deletes some or deletes all.
-pub(crate) fn update_rules(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let (body, all) = (call.body(), call.query_flag("delete_all"));
-        let requested = [all, body.has(ADD), body.has(DELETE)];
-        if requested.iter().filter(|one| **one).count() != 1 {
-            let message = "The request must have exactly one of `add`, `delete` and `delete_all`";
-            return Err(body::invalid_body(message).into());
-        }
-        if body.has(ADD) {
-            add_rules(&call).await
-        } else if all {
-            delete_all_rules(&call).await
-        } else {
-            delete_rules(&call).await
-        }
-    })
+pub(crate) async fn update_rules(call: RequestContext) -> Result<HttpReply, Error> {
+    let (body, all) = (call.body(), call.query_flag("delete_all"));
+    let requested = [all, body.has(ADD), body.has(DELETE)];
+    if requested.iter().filter(|one| **one).count() != 1 {
+        let message = "The request must have exactly one of `add`, `delete` and `delete_all`";
+        return Err(body::invalid_body(message).into());
+    }
+    if body.has(ADD) {
+        add_rules(&call).await
+    } else if all {
+        delete_all_rules(&call).await
+    } else {
+        delete_rules(&call).await
+    }
 }
 
 async fn add_rules(call: &RequestContext) -> Result<HttpReply, Error> {
@@ -207,13 +200,11 @@ fn missing_rules_error(call: &RequestContext, missing: usize) -> Value {
     json!([problem])
 }
 
-pub(crate) fn get_counts(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let app = call.require_caller()?.app_id;
-        let max = rules::dialect(&call, query::QueryProduct::Stream)?.max_rules();
-        let count = call.read(move |tx| Ok(stored::count(tx, app, STREAM)?)).await?;
-        let shown = RuleCount { app: app.get(), count, limit: i64::try_from(max).unwrap_or(i64::MAX) };
-        let request = call.render_request(ObjectKind::RULES_COUNT);
-        call.respond(&view::render_rules_count(&request, shown))
-    })
+pub(crate) async fn get_counts(call: RequestContext) -> Result<HttpReply, Error> {
+    let app = call.require_caller()?.app_id;
+    let max = rules::dialect(&call, query::QueryProduct::Stream)?.max_rules();
+    let count = call.read(move |tx| Ok(stored::count(tx, app, STREAM)?)).await?;
+    let shown = RuleCount { app: app.get(), count, limit: i64::try_from(max).unwrap_or(i64::MAX) };
+    let request = call.render_request(ObjectKind::RULES_COUNT);
+    call.respond(&view::render_rules_count(&request, shown))
 }

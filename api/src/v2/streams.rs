@@ -9,7 +9,6 @@ use http::{HeaderName, HeaderValue};
 use serde_json::json;
 use store::rules as stored;
 use view::ObjectKind;
-use web::endpoint::HandlerFuture;
 use web::request_context::{HttpReply, RequestContext};
 
 use super::rules::{self, is_enterprise};
@@ -31,8 +30,8 @@ const MINUTE_MS: i64 = 60_000;
 macro_rules! streams {
     ($($name:ident, $endpoint:ident, $about:literal;)*) => {$(
         #[doc = $about]
-        pub(crate) fn $name(call: RequestContext) -> HandlerFuture {
-            Box::pin(connect(call, StreamEndpoint::$endpoint))
+        pub(crate) async fn $name(call: RequestContext) -> Result<HttpReply, Error> {
+            connect(call, StreamEndpoint::$endpoint).await
         }
     )*};
 }

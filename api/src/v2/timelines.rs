@@ -12,7 +12,6 @@ use store::Tx;
 use store::posts::PageRange;
 use store::users::{self, User};
 use view::{ObjectKind, RenderRequest, ResponsePayload};
-use web::endpoint::HandlerFuture;
 use web::pagination::PageRequest;
 use web::request_context::{HttpReply, RequestContext};
 
@@ -27,49 +26,39 @@ enum TimelineOwner {
 
 type ReadTimeline = fn(&mut Tx<'_>, Viewer, &User, &PageRange) -> Result<TimelinePage, Fault>;
 
-pub(crate) fn list_user_posts(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let owner = TimelineOwner::Id(call.path_id("id")?);
-        respond_public(&call, owner, timelines::load_author_page).await
-    })
+pub(crate) async fn list_user_posts(call: RequestContext) -> Result<HttpReply, Error> {
+    let owner = TimelineOwner::Id(call.path_id("id")?);
+    respond_public(&call, owner, timelines::load_author_page).await
 }
 
-pub(crate) fn list_user_mentions(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let owner = TimelineOwner::Id(call.path_id("id")?);
-        respond_public(&call, owner, timelines::load_mentions_page).await
-    })
+pub(crate) async fn list_user_mentions(call: RequestContext) -> Result<HttpReply, Error> {
+    let owner = TimelineOwner::Id(call.path_id("id")?);
+    respond_public(&call, owner, timelines::load_mentions_page).await
 }
 
-pub(crate) fn list_posts_by_username(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let owner = TimelineOwner::Name(call.path_text("username")?.to_owned());
-        respond_public(&call, owner, timelines::load_author_page).await
-    })
+pub(crate) async fn list_posts_by_username(call: RequestContext) -> Result<HttpReply, Error> {
+    let owner = TimelineOwner::Name(call.path_text("username")?.to_owned());
+    respond_public(&call, owner, timelines::load_author_page).await
 }
 
-pub(crate) fn list_mentions_by_username(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let owner = TimelineOwner::Name(call.path_text("username")?.to_owned());
-        respond_public(&call, owner, timelines::load_mentions_page).await
-    })
+pub(crate) async fn list_mentions_by_username(call: RequestContext) -> Result<HttpReply, Error> {
+    let owner = TimelineOwner::Name(call.path_text("username")?.to_owned());
+    respond_public(&call, owner, timelines::load_mentions_page).await
 }
 
-pub(crate) fn list_home(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let reader = call.require_own_user("id")?;
-        let page = call.page_request()?;
-        let range = page_range_in_window(&call, &page)?;
-        let request = call.render_request(ObjectKind::POST);
-        let home_timelines = Arc::clone(&call.state.home_timelines);
-        let read = call.read(move |tx| {
-            let user = users::find_by_id(tx, reader)?.ok_or_else(|| Fault::new("the caller does not exist"))?;
-            let found = timelines::load_home_page(tx, &home_timelines, &user, &range, &MutedWordFilter::default())?;
-            render_page(tx, &request, found)
-        });
-        let (found, scanned, more) = read.await?;
-        respond_page(&call, &page, &found, scanned, more)
-    })
+pub(crate) async fn list_home(call: RequestContext) -> Result<HttpReply, Error> {
+    let reader = call.require_own_user("id")?;
+    let page = call.page_request()?;
+    let range = page_range_in_window(&call, &page)?;
+    let request = call.render_request(ObjectKind::POST);
+    let home_timelines = Arc::clone(&call.state.home_timelines);
+    let read = call.read(move |tx| {
+        let user = users::find_by_id(tx, reader)?.ok_or_else(|| Fault::new("the caller does not exist"))?;
+        let found = timelines::load_home_page(tx, &home_timelines, &user, &range, &MutedWordFilter::default())?;
+        render_page(tx, &request, found)
+    });
+    let (found, scanned, more) = read.await?;
+    respond_page(&call, &page, &found, scanned, more)
 }
 
 async fn respond_public(call: &RequestContext, owner: TimelineOwner, read: ReadTimeline) -> Result<HttpReply, Error> {

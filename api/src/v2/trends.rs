@@ -1,25 +1,21 @@
 //! Trends of a place and of a user.
 
+use base::Error;
 use network::topics;
 use view::ObjectKind;
-use web::endpoint::HandlerFuture;
-use web::request_context::RequestContext;
+use web::request_context::{HttpReply, RequestContext};
 
-pub(crate) fn list_by_place(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let (woeid, limit) = (call.path_int("woeid")?, call.query_int("max_trends"));
-        let found = call.read(move |tx| topics::list_place_trends(tx, woeid, limit));
-        let answer = view::render_trends(&call.render_request(ObjectKind::TREND), &found.await?);
-        call.respond(&answer)
-    })
+pub(crate) async fn list_by_place(call: RequestContext) -> Result<HttpReply, Error> {
+    let (woeid, limit) = (call.path_int("woeid")?, call.query_int("max_trends"));
+    let found = call.read(move |tx| topics::list_place_trends(tx, woeid, limit));
+    let answer = view::render_trends(&call.render_request(ObjectKind::TREND), &found.await?);
+    call.respond(&answer)
 }
 
-pub(crate) fn list_personalized(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let user = call.require_user()?;
-        let found = call.read(move |tx| Ok((topics::list_personal_trends(tx, user)?, tx.now())));
-        let (found, now) = found.await?;
-        let request = call.render_request(ObjectKind::PERSONALIZED_TREND);
-        call.respond(&view::render_personal_trends(&request, &found, now))
-    })
+pub(crate) async fn list_personalized(call: RequestContext) -> Result<HttpReply, Error> {
+    let user = call.require_user()?;
+    let found = call.read(move |tx| Ok((topics::list_personal_trends(tx, user)?, tx.now())));
+    let (found, now) = found.await?;
+    let request = call.render_request(ObjectKind::PERSONALIZED_TREND);
+    call.respond(&view::render_personal_trends(&request, &found, now))
 }

@@ -8,7 +8,6 @@ use network::webhooks;
 use serde_json::{Map, Value, json};
 use store::replays::Replay;
 use store::webhooks::{self as stored, Webhook};
-use web::endpoint::HandlerFuture;
 use web::request_context::{HttpReply, RequestContext};
 use web::webhooks::{challenge_failed, challenge_webhook, register_webhook, validate_webhook};
 
@@ -21,12 +20,10 @@ const TO: &str = "to_date";
 const FIELDS: [&str; 4] = ["created_at", "id", "url", "valid"];
 
 /// `POST /2/webhooks`: stored only after the receiver has passed the challenge.
-pub(crate) fn create(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let (caller, url) = (call.require_caller()?, call.body().required_text(URL)?);
-        let webhook = register_webhook(&call, &caller.app, url).await?;
-        call.respond_json(&duplicate_under_data(webhook_members(&webhook, &[])))
-    })
+pub(crate) async fn create(call: RequestContext) -> Result<HttpReply, Error> {
+    let (caller, url) = (call.require_caller()?, call.body().required_text(URL)?);
+    let webhook = register_webhook(&call, &caller.app, url).await?;
+    call.respond_json(&duplicate_under_data(webhook_members(&webhook, &[])))
 }
 
 /// Repeats the members under `data`, since releases of the contract differ.
@@ -37,15 +34,13 @@ fn duplicate_under_data(members: Map<String, Value>) -> Value {
 }
 
 /// `GET /2/webhooks`: newest first.
-pub(crate) fn list(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let app = call.require_caller()?.app_id;
-        let found = call.read(move |tx| Ok(stored::list_by_app(tx, app)?)).await?;
-        let fields = call.query_texts("webhook_config.fields");
-        let shown = found.iter().map(|one| Value::Object(webhook_members(one, &fields)));
-        let data: Vec<Value> = shown.collect();
-        call.respond_json(&json!({ "data": data, "meta": { "result_count": found.len() } }))
-    })
+pub(crate) async fn list(call: RequestContext) -> Result<HttpReply, Error> {
+    let app = call.require_caller()?.app_id;
+    let found = call.read(move |tx| Ok(stored::list_by_app(tx, app)?)).await?;
+    let fields = call.query_texts("webhook_config.fields");
+    let shown = found.iter().map(|one| Value::Object(webhook_members(one, &fields)));
+    let data: Vec<Value> = shown.collect();
+    call.respond_json(&json!({ "data": data, "meta": { "result_count": found.len() } }))
 }
 
 fn webhook_members(webhook: &Webhook, fields: &[String]) -> Map<String, Value> {
@@ -61,55 +56,47 @@ fn webhook_members(webhook: &Webhook, fields: &[String]) -> Map<String, Value> {
 }
 
 /// `PUT /2/webhooks/{webhook_id}`: challenges the webhook; once valid, it receives its queued events.
-pub(crate) fn validate(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let (app, id) = (call.require_caller()?.app_id, path_webhook_id(&call)?);
-        let webhook = call.read(move |tx| webhooks::find_owned(tx, app, id)).await?;
-        let failure = validate_webhook(&call, &call.require_caller()?.app, &webhook).await?;
-        match failure {
-            Some(failure) => Err(challenge_failed("webhook_id", &id.to_string(), &failure).into()),
-            None => call.respond_data(json!({ "valid": true, "attempted": true })),
-        }
-    })
+pub(crate) async fn validate(call: RequestContext) -> Result<HttpReply, Error> {
+    let (app, id) = (call.require_caller()?.app_id, path_webhook_id(&call)?);
+    let webhook = call.read(move |tx| webhooks::find_owned(tx, app, id)).await?;
+    let failure = validate_webhook(&call, &call.require_caller()?.app, &webhook).await?;
+    match failure {
+        Some(failure) => Err(challenge_failed("webhook_id", &id.to_string(), &failure).into()),
+        None => call.respond_data(json!({ "valid": true, "attempted": true })),
+    }
 }
 
 /// `DELETE /2/webhooks/{webhook_id}`: returns once no delivery is in flight.
-pub(crate) fn delete(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let (app, id) = (call.require_caller()?.app_id, path_webhook_id(&call)?);
-        call.write(move |tx| webhooks::delete(tx, app, id)).await?;
-        call.state.webhooks.stop_sending(id).await;
-        call.respond_data(json!({ "deleted": true }))
-    })
+pub(crate) async fn delete(call: RequestContext) -> Result<HttpReply, Error> {
+    let (app, id) = (call.require_caller()?.app_id, path_webhook_id(&call)?);
+    call.write(move |tx| webhooks::delete(tx, app, id)).await?;
+    call.state.webhooks.stop_sending(id).await;
+    call.respond_data(json!({ "deleted": true }))
 }
 
 fn path_webhook_id(call: &RequestContext) -> Result<i64, Error> {
     Ok(call.path_id::<()>("webhook_id")?.get())
 }
 
-pub(crate) fn start_replay_job(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let body = call.body();
-        let id = body.required_id::<()>(WEBHOOK_ID)?.get();
-        let (from, to) = (body.required_text(FROM)?.to_owned(), body.required_text(TO)?.to_owned());
-        let replay = begin_replay(&call, id, &from, &to).await?;
-        respond_replay(&call, &replay)
-    })
+pub(crate) async fn start_replay_job(call: RequestContext) -> Result<HttpReply, Error> {
+    let body = call.body();
+    let id = body.required_id::<()>(WEBHOOK_ID)?.get();
+    let (from, to) = (body.required_text(FROM)?.to_owned(), body.required_text(TO)?.to_owned());
+    let replay = begin_replay(&call, id, &from, &to).await?;
+    respond_replay(&call, &replay)
 }
 
 /// `POST /2/account_activity/replay/webhooks/{webhook_id}/subscriptions/all`: deprecated; its dates may be in the
 /// query or in the body.
-pub(crate) fn start_replay_job_deprecated(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let id = path_webhook_id(&call)?;
-        let date = |name: &'static str| {
-            let text = call.query_text(name).or_else(|| call.body().optional_text(name));
-            text.map(str::to_owned).ok_or_else(|| Refusal::missing_parameter(name))
-        };
-        let (from, to) = (date(FROM)?, date(TO)?);
-        let replay = begin_replay(&call, id, &from, &to).await?;
-        respond_replay(&call, &replay)
-    })
+pub(crate) async fn start_replay_job_deprecated(call: RequestContext) -> Result<HttpReply, Error> {
+    let id = path_webhook_id(&call)?;
+    let date = |name: &'static str| {
+        let text = call.query_text(name).or_else(|| call.body().optional_text(name));
+        text.map(str::to_owned).ok_or_else(|| Refusal::missing_parameter(name))
+    };
+    let (from, to) = (date(FROM)?, date(TO)?);
+    let replay = begin_replay(&call, id, &from, &to).await?;
+    respond_replay(&call, &replay)
 }
 
 async fn begin_replay(call: &RequestContext, id: i64, from: &str, to: &str) -> Result<Replay, Error> {

@@ -6,9 +6,9 @@ use base::{Error, Refusal, SplitRefusal};
 use emulator::clock::{ClockOrder, ClockReport};
 use pages::console::{ClockReportItem, ConsoleClockPage, DueItem};
 use pages::{FormField, Notice};
-use portal::{BrowserVisit, PageExit, SubmittedForm, portal_page, redirect_to, run_page};
+use portal::{BrowserVisit, PageExit, SubmittedForm, portal_page, redirect_to};
 use web::HttpReply;
-use web::endpoint::{BodySpec, Endpoint, HandlerFuture, MAX_SHORT_TEXT};
+use web::endpoint::{BodySpec, Endpoint, MAX_SHORT_TEXT};
 use web::error_formats::error_message;
 use web::request_context::RequestContext;
 use web::text_members;
@@ -18,36 +18,32 @@ use crate::world_clock::find_clock;
 const PATH: &str = "/console/clock";
 
 pub(super) static ENDPOINTS: &[Endpoint] = &[
-    portal_page("consoleClock", "GET", PATH).handler(show).summary("The world's clock, and what is due next."),
+    portal_page("consoleClock", "GET", PATH).handler(&show).summary("The world's clock, and what is due next."),
     portal_page("consoleMoveClock", "POST", PATH)
-        .handler(submit_order)
+        .handler(&submit_order)
         .body(BodySpec::Form(text_members! { MAX_SHORT_TEXT; csrf act time by factor }))
         .summary("Stops or moves the clock, or changes its speed."),
 ];
 
-fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let mut page = build_page(&call, &visit).await?;
-        if call.head().uri.query() == Some("moved") {
-            page.frame.notices.push(Notice::success(format!("The clock is {}.", page.description)));
-        }
-        Ok(visit.render_page(&call, &page)?)
-    })
+async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let mut page = build_page(&call, &visit).await?;
+    if call.head().uri.query() == Some("moved") {
+        page.frame.notices.push(Notice::success(format!("The clock is {}.", page.description)));
+    }
+    Ok(visit.render_page(&call, &page)?)
 }
 
-fn submit_order(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let (visit, form) = BrowserVisit::accept_form(&call).await?;
-        let done = match read_order(&form) {
-            Ok(order) => find_clock(&call)?.apply(order).await.map(drop),
-            Err(refusal) => Err(refusal.into()),
-        };
-        match done.split_refusal()? {
-            Ok(()) => Ok(redirect_to(&format!("{PATH}?moved"))),
-            Err(refusal) => show_refusal(&call, &visit, &form, &refusal).await,
-        }
-    })
+async fn submit_order(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let (visit, form) = BrowserVisit::accept_form(&call).await?;
+    let done = match read_order(&form) {
+        Ok(order) => find_clock(&call)?.apply(order).await.map(drop),
+        Err(refusal) => Err(refusal.into()),
+    };
+    match done.split_refusal()? {
+        Ok(()) => Ok(redirect_to(&format!("{PATH}?moved"))),
+        Err(refusal) => show_refusal(&call, &visit, &form, &refusal).await,
+    }
 }
 
 fn read_order(form: &SubmittedForm<'_>) -> Result<ClockOrder, Refusal> {

@@ -6,10 +6,10 @@ use emulator::faults::{
 };
 use pages::FormField;
 use pages::console::{FaultEffectGroup, FaultEffectItem, FaultInput, FaultRuleItem, FaultsPage};
-use portal::{BrowserVisit, SubmittedForm, portal_page, redirect_to, run_page};
+use portal::{BrowserVisit, PageExit, SubmittedForm, portal_page, redirect_to};
 use serde_json::Value;
 use web::HttpReply;
-use web::endpoint::{BodySpec, Endpoint, HandlerFuture, MAX_SHORT_TEXT};
+use web::endpoint::{BodySpec, Endpoint, MAX_SHORT_TEXT};
 use web::request_context::RequestContext;
 use web::text_members;
 
@@ -18,9 +18,9 @@ use crate::fault_rules::add_rules;
 const PATH: &str = "/console/faults";
 
 pub(super) static ENDPOINTS: &[Endpoint] = &[
-    portal_page("consoleFaults", "GET", PATH).handler(show).summary("The rules for faults, and a form for another."),
+    portal_page("consoleFaults", "GET", PATH).handler(&show).summary("The rules for faults, and a form for another."),
     portal_page("consoleChangeFaults", "POST", PATH)
-        .handler(submit)
+        .handler(&submit)
         .body(BodySpec::Form(text_members! { MAX_SHORT_TEXT;
             csrf do rule effect method route app user account stream webhook nth after every probability times until
             ms max_ms p99_ms status reset_seconds bytes chunk_bytes interval_ms seconds
@@ -37,34 +37,30 @@ struct RefusedForm {
     problem: Option<(String, String)>,
 }
 
-fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let page = faults_page(&call, &visit, &RefusedForm::default())?;
-        Ok(visit.render_page(&call, &page)?)
-    })
+async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let page = faults_page(&call, &visit, &RefusedForm::default())?;
+    Ok(visit.render_page(&call, &page)?)
 }
 
-fn submit(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let (visit, form) = BrowserVisit::accept_form(&call).await?;
-        let rules = &call.emulator()?.faults;
-        match form.text("do").as_str() {
-            "clear" => {
-                rules.clear();
-            }
-            "remove" => {
-                rules.remove(&form.text("rule"));
-            }
-            _ => {
-                if let Some(refused) = add_rule(&call, &form).await? {
-                    let page = faults_page(&call, &visit, &refused)?;
-                    return Ok(HttpReply { status: 400, ..visit.render_page(&call, &page)? });
-                }
+async fn submit(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let (visit, form) = BrowserVisit::accept_form(&call).await?;
+    let rules = &call.emulator()?.faults;
+    match form.text("do").as_str() {
+        "clear" => {
+            rules.clear();
+        }
+        "remove" => {
+            rules.remove(&form.text("rule"));
+        }
+        _ => {
+            if let Some(refused) = add_rule(&call, &form).await? {
+                let page = faults_page(&call, &visit, &refused)?;
+                return Ok(HttpReply { status: 400, ..visit.render_page(&call, &page)? });
             }
         }
-        Ok(redirect_to(PATH))
-    })
+    }
+    Ok(redirect_to(PATH))
 }
 
 /// Returns the form if the rule was refused.

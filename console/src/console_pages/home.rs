@@ -4,10 +4,10 @@ use base::clock::wall_time;
 use emulator::costs::dollars;
 use emulator::journal::RequestFilter;
 use pages::console::{ConsoleHomePage, WebhookAttemptLine, WorldEventLine};
-use portal::{BrowserVisit, portal_page, run_page};
+use portal::{BrowserVisit, PageExit, portal_page};
 use store::{Tx, deliveries, event_log, webhooks};
-use web::endpoint::{Endpoint, HandlerFuture};
-use web::request_context::RequestContext;
+use web::endpoint::Endpoint;
+use web::request_context::{HttpReply, RequestContext};
 use web::security_headers::allow_scripts;
 
 use super::requests::request_lines;
@@ -18,31 +18,29 @@ const SHOWN_ATTEMPTS: i64 = 5;
 const SHOWN_EVENTS: i64 = 10;
 
 pub(super) static ENDPOINTS: &[Endpoint] = &[portal_page("consoleHome", "GET", "/console")
-    .handler(show)
+    .handler(&show)
     .summary("What happens on the development server at the moment.")];
 
-fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let emulator = call.emulator()?;
-        let newest = emulator.journal.list_before(&RequestFilter::default(), None, SHOWN_REQUESTS);
-        let all = emulator.journal.list_before(&RequestFilter::default(), None, usize::MAX);
-        let (attempts, events) = call.read(|tx| Ok((load_attempts(tx)?, load_events(tx)?))).await?;
-        let page = ConsoleHomePage {
-            frame: visit.page_frame(&call),
-            requests: request_lines(&call, &newest).await?,
-            attempts,
-            events,
-            open_streams: call.stream_hub().connection_counts().0,
-            world_time: call.now(),
-            clock_mode: find_clock(&call)?.mode().name(),
-            fault_rules: emulator.faults.active_count(call.now()),
-            faulty_requests: all.iter().filter(|entry| entry.injected_fault.is_some()).count(),
-            cost_today: dollars(emulator.costs.today_micros(wall_time())),
-            base_url: call.state.site.url.to_owned(),
-        };
-        Ok(allow_scripts(visit.render_page(&call, &page)?))
-    })
+async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let emulator = call.emulator()?;
+    let newest = emulator.journal.list_before(&RequestFilter::default(), None, SHOWN_REQUESTS);
+    let all = emulator.journal.list_before(&RequestFilter::default(), None, usize::MAX);
+    let (attempts, events) = call.read(|tx| Ok((load_attempts(tx)?, load_events(tx)?))).await?;
+    let page = ConsoleHomePage {
+        frame: visit.page_frame(&call),
+        requests: request_lines(&call, &newest).await?,
+        attempts,
+        events,
+        open_streams: call.stream_hub().connection_counts().0,
+        world_time: call.now(),
+        clock_mode: find_clock(&call)?.mode().name(),
+        fault_rules: emulator.faults.active_count(call.now()),
+        faulty_requests: all.iter().filter(|entry| entry.injected_fault.is_some()).count(),
+        cost_today: dollars(emulator.costs.today_micros(wall_time())),
+        base_url: call.state.site.url.to_owned(),
+    };
+    Ok(allow_scripts(visit.render_page(&call, &page)?))
 }
 
 fn load_attempts(tx: &mut Tx<'_>) -> Result<Vec<WebhookAttemptLine>, base::Fault> {

@@ -5,9 +5,9 @@ use base::{Error, SplitRefusal};
 use emulator::costs::{CostAccount, CostSummary, dollars};
 use pages::console::{ConsoleLimitsPage, CostItem};
 use pages::{FormField, Notice, UsageWindow};
-use portal::{BrowserVisit, PageExit, SubmittedForm, portal_page, redirect_to, run_page};
+use portal::{BrowserVisit, PageExit, SubmittedForm, portal_page, redirect_to};
 use web::HttpReply;
-use web::endpoint::{BodySpec, Endpoint, HandlerFuture, MAX_TEXT};
+use web::endpoint::{BodySpec, Endpoint, MAX_TEXT};
 use web::error_formats::error_message;
 use web::request_context::RequestContext;
 use web::text_members;
@@ -20,9 +20,9 @@ const PATH: &str = "/console/limits";
 const MAX_WINDOWS: usize = 200;
 
 pub(super) static ENDPOINTS: &[Endpoint] = &[
-    portal_page("consoleLimits", "GET", PATH).handler(show).summary("Rate limits in use, and what a tester changes."),
+    portal_page("consoleLimits", "GET", PATH).handler(&show).summary("Rate limits in use, and what a tester changes."),
     portal_page("consoleChangeLimits", "POST", PATH)
-        .handler(submit_action)
+        .handler(&submit_action)
         .summary("Changes the mode of rate limits, or exhausts or resets windows.")
         .body(BodySpec::Form(text_members! { MAX_TEXT; csrf act mode factor endpoint app user })),
 ];
@@ -34,36 +34,32 @@ struct LimitsForm {
     target: LimitTarget,
 }
 
-fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let done = match call.head().uri.query() {
-            Some("exhausted") => Some("The next calls are rejected until the window resets."),
-            Some("reset") => Some("The counted calls were forgotten."),
-            Some("mode") => Some("The mode was changed."),
-            _ => None,
-        };
-        limits_page(&call, &visit, LimitsForm::default(), (done, None)).await
-    })
+async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let done = match call.head().uri.query() {
+        Some("exhausted") => Some("The next calls are rejected until the window resets."),
+        Some("reset") => Some("The counted calls were forgotten."),
+        Some("mode") => Some("The mode was changed."),
+        _ => None,
+    };
+    limits_page(&call, &visit, LimitsForm::default(), (done, None)).await
 }
 
-fn submit_action(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let (visit, sent) = BrowserVisit::accept_form(&call).await?;
-        let target = LimitTarget {
-            endpoint: sent.optional_text("endpoint"),
-            app: sent.optional_text("app"),
-            user: sent.optional_text("user"),
-        };
-        match apply_action(&call, &sent, target.clone()).await.split_refusal()? {
-            Ok(done) => Ok(redirect_to(&format!("{PATH}?{done}"))),
-            Err(refusal) => {
-                let form = LimitsForm { factor: sent.optional_text("factor"), target };
-                let failure = error_message(&refusal).to_owned();
-                Ok(limits_page(&call, &visit, form, (None, Some(failure))).await?.status(400))
-            }
+async fn submit_action(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let (visit, sent) = BrowserVisit::accept_form(&call).await?;
+    let target = LimitTarget {
+        endpoint: sent.optional_text("endpoint"),
+        app: sent.optional_text("app"),
+        user: sent.optional_text("user"),
+    };
+    match apply_action(&call, &sent, target.clone()).await.split_refusal()? {
+        Ok(done) => Ok(redirect_to(&format!("{PATH}?{done}"))),
+        Err(refusal) => {
+            let form = LimitsForm { factor: sent.optional_text("factor"), target };
+            let failure = error_message(&refusal).to_owned();
+            Ok(limits_page(&call, &visit, form, (None, Some(failure))).await?.status(400))
         }
-    })
+    }
 }
 
 async fn apply_action(

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use base::Error;
 use deliver::streams::Hub;
 use edge::{Body, BodyError};
 use emulator::live::{LiveTopic, LiveVersions, MAX_VIEWERS};
@@ -13,7 +14,7 @@ use portal::{portal_page, serve_asset};
 use store::{Store, deliveries, event_log};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use web::HttpReply;
-use web::endpoint::{Endpoint, HandlerFuture};
+use web::endpoint::Endpoint;
 use web::request_context::RequestContext;
 
 const EVENT_STREAM: HeaderValue = HeaderValue::from_static("text/event-stream; charset=utf-8");
@@ -26,35 +27,33 @@ const QUIET_TICKS: u32 = 15;
 
 pub(super) static ENDPOINTS: &[Endpoint] = &[
     portal_page("consoleLive", "GET", "/console/live")
-        .stream_handler(open)
+        .stream_handler(&open)
         .summary("Server-sent events that name what has changed."),
     portal_page("consoleScript", "GET", pages::CONSOLE_SCRIPT.path())
-        .handler(serve_asset)
+        .handler(&serve_asset)
         .summary("The script of the console."),
 ];
 
-fn open(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let site = call.head().headers.get("sec-fetch-site");
-        if site.is_some_and(|site| site != "same-origin") {
-            return Ok(HttpReply::bytes(403, web::reply::TEXT_UTF8, "only pages of this console may open it\n"));
-        }
-        let Some((versions, permit)) = call.emulator()?.live.subscribe() else {
-            let text = format!("{MAX_VIEWERS} pages are open already; close one\n");
-            return Ok(HttpReply::bytes(503, web::reply::TEXT_UTF8, text));
-        };
-        let known = *versions.borrow();
-        let watcher = LiveWatcher {
-            known,
-            versions,
-            store: Arc::clone(call.store()),
-            hub: call.stream_hub().clone(),
-            pulse: None,
-            quiet_ticks: 0,
-            _permit: permit,
-        };
-        Ok(HttpReply::stream(EVENT_STREAM, Body::stream(live_events(watcher)).without_address_limit()))
-    })
+async fn open(call: RequestContext) -> Result<HttpReply, Error> {
+    let site = call.head().headers.get("sec-fetch-site");
+    if site.is_some_and(|site| site != "same-origin") {
+        return Ok(HttpReply::bytes(403, web::reply::TEXT_UTF8, "only pages of this console may open it\n"));
+    }
+    let Some((versions, permit)) = call.emulator()?.live.subscribe() else {
+        let text = format!("{MAX_VIEWERS} pages are open already; close one\n");
+        return Ok(HttpReply::bytes(503, web::reply::TEXT_UTF8, text));
+    };
+    let known = *versions.borrow();
+    let watcher = LiveWatcher {
+        known,
+        versions,
+        store: Arc::clone(call.store()),
+        hub: call.stream_hub().clone(),
+        pulse: None,
+        quiet_ticks: 0,
+        _permit: permit,
+    };
+    Ok(HttpReply::stream(EVENT_STREAM, Body::stream(live_events(watcher)).without_address_limit()))
 }
 
 struct LiveWatcher {

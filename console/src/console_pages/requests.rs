@@ -13,9 +13,9 @@ use pages::console::{
     RecordedMessage, RecordedRequestLine, RequestFilterForm,
 };
 use pages::{FormField, Pager};
-use portal::{BrowserVisit, PageExit, PageQuery, portal_page, redirect_to, run_page};
+use portal::{BrowserVisit, PageExit, PageQuery, portal_page, redirect_to};
 use web::HttpReply;
-use web::endpoint::{BodySpec, Endpoint, HandlerFuture, Kind, Parameter};
+use web::endpoint::{BodySpec, Endpoint, Kind, Parameter};
 use web::page_context::SITE_LINKS;
 use web::request_context::RequestContext;
 use web::security_headers::allow_scripts;
@@ -31,49 +31,47 @@ const FIELDS: [&str; 6] = ["route", "status", "app", "user", "label", "text"];
 const ID: &[Parameter] = &[Parameter::path("id", Kind::text(1, 64), "The request's id.")];
 
 pub(super) static ENDPOINTS: &[Endpoint] = &[
-    portal_page("consoleRequests", "GET", "/console/requests").handler(list).summary("The requests of the journal."),
+    portal_page("consoleRequests", "GET", "/console/requests").handler(&list).summary("The requests of the journal."),
     portal_page("consoleClearRequests", "POST", "/console/requests")
-        .handler(clear)
+        .handler(&clear)
         .body(BodySpec::Form(text_members! { 200; csrf }))
         .summary("Empties the journal."),
     portal_page("consoleRequestArchive", "GET", "/console/requests.har")
-        .handler(download_archive)
+        .handler(&download_archive)
         .summary("The requests as an HTTP archive."),
     portal_page("consoleRequestDiff", "GET", "/console/requests/diff")
-        .handler(compare)
+        .handler(&compare)
         .summary("Compares two requests."),
     portal_page("consoleRequest", "GET", "/console/requests/{id}")
-        .handler(show)
+        .handler(&show)
         .params(&[ID])
         .summary("A request, its response, and what it caused."),
 ];
 
-fn list(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let query = page_query(&call)?;
-        let (filter, form) = read_filter(&call, &query).await?;
-        let is_valid = filter.is_some();
-        let journal = &call.emulator()?.journal;
-        let before = query.get("before").and_then(|number| number.parse().ok());
-        let entries = filter.map(|filter| journal.list_before(&filter, before, PAGE_SIZE)).unwrap_or_default();
-        let next = entries.last().filter(|_| entries.len() == PAGE_SIZE).map(|last| last.seq);
-        let page = ConsoleRequestsPage {
-            frame: visit.page_frame(&call),
-            filter: form,
-            requests: request_lines(&call, &entries).await?,
-            pager: Pager {
-                previous: before.map(|_: u64| list_path("/console/requests", &query, None)),
-                next: next.map(|number| list_path("/console/requests", &query, Some(number))),
-            },
-            archive_path: list_path("/console/requests.har", &query, None),
-            stored: journal.usage().entries,
-            is_enabled: journal.is_enabled(),
-            base_url: call.state.site.url.to_owned(),
-        };
-        let reply = visit.render_page(&call, &page)?;
-        Ok(allow_scripts(if is_valid { reply } else { reply.status(400) }))
-    })
+async fn list(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let query = page_query(&call)?;
+    let (filter, form) = read_filter(&call, &query).await?;
+    let is_valid = filter.is_some();
+    let journal = &call.emulator()?.journal;
+    let before = query.get("before").and_then(|number| number.parse().ok());
+    let entries = filter.map(|filter| journal.list_before(&filter, before, PAGE_SIZE)).unwrap_or_default();
+    let next = entries.last().filter(|_| entries.len() == PAGE_SIZE).map(|last| last.seq);
+    let page = ConsoleRequestsPage {
+        frame: visit.page_frame(&call),
+        filter: form,
+        requests: request_lines(&call, &entries).await?,
+        pager: Pager {
+            previous: before.map(|_: u64| list_path("/console/requests", &query, None)),
+            next: next.map(|number| list_path("/console/requests", &query, Some(number))),
+        },
+        archive_path: list_path("/console/requests.har", &query, None),
+        stored: journal.usage().entries,
+        is_enabled: journal.is_enabled(),
+        base_url: call.state.site.url.to_owned(),
+    };
+    let reply = visit.render_page(&call, &page)?;
+    Ok(allow_scripts(if is_valid { reply } else { reply.status(400) }))
 }
 
 fn page_query(call: &RequestContext) -> Result<PageQuery, PageExit> {
@@ -152,57 +150,51 @@ fn request_line(entry: &JournalEntry, username: String) -> RecordedRequestLine {
     }
 }
 
-fn clear(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        BrowserVisit::accept_form(&call).await?;
-        call.emulator()?.journal.clear();
-        Ok(redirect_to("/console/requests"))
-    })
+async fn clear(call: RequestContext) -> Result<HttpReply, PageExit> {
+    BrowserVisit::accept_form(&call).await?;
+    call.emulator()?.journal.clear();
+    Ok(redirect_to("/console/requests"))
 }
 
-fn download_archive(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let query = page_query(&call)?;
-        let (filter, _) = read_filter(&call, &query).await?;
-        let filter = filter.ok_or_else(|| Refusal::invalid_parameter("query", "", "The filter is invalid."))?;
-        let entries = call.emulator()?.journal.list_after(&filter, 0, usize::MAX);
-        let archive = har_document(entries.iter().map(|entry| &**entry), env!("CARGO_PKG_VERSION"));
-        let name = HeaderValue::from_static("attachment; filename=\"requests.har\"");
-        Ok(HttpReply::json(200, &archive).header(CONTENT_DISPOSITION, name))
-    })
+async fn download_archive(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let query = page_query(&call)?;
+    let (filter, _) = read_filter(&call, &query).await?;
+    let filter = filter.ok_or_else(|| Refusal::invalid_parameter("query", "", "The filter is invalid."))?;
+    let entries = call.emulator()?.journal.list_after(&filter, 0, usize::MAX);
+    let archive = har_document(entries.iter().map(|entry| &**entry), env!("CARGO_PKG_VERSION"));
+    let name = HeaderValue::from_static("attachment; filename=\"requests.har\"");
+    Ok(HttpReply::json(200, &archive).header(CONTENT_DISPOSITION, name))
 }
 
-fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let journal = &call.emulator()?.journal;
-        let entry = journal.find(call.path_text("id")?).ok_or(Refusal::RouteNotFound)?;
-        let effects = load_effects(&call, &entry).await?;
-        let mut lines = request_lines(&call, std::slice::from_ref(&entry)).await?;
-        let line = lines.pop().ok_or_else(|| Fault::new("a request has no line"))?;
-        let same = RequestFilter { operation: Some(entry.operation.to_owned()), ..RequestFilter::default() };
-        let variables = WorldEnvironment::curl_variables(&call, &entry).await?;
-        let before = journal.list_before(&same, Some(entry.seq), 1).pop();
-        let page = ConsoleRequestPage {
-            frame: visit.page_frame(&call),
-            url: entry.url(),
-            credential: credential_label(&entry),
-            client: entry.client.map_or_else(|| "a socket".to_owned(), |client| client.to_string()),
-            cost: dollars(entry.cost_micros),
-            world_time: entry.at,
-            parameters: entry.parameters(),
-            request: recorded_message(entry.request_headers(), &entry.request_body),
-            response: recorded_message(entry.response_headers(), &entry.response_body),
-            curl: curl_command(&entry, &variables),
-            explanation_path: entry.has_explanation.then(|| format!("{}/{}", SITE_LINKS.signature, entry.id())),
-            explainer_path: SITE_LINKS.signature,
-            events: event_lines(&effects),
-            deliveries: delivery_lines(&effects),
-            compare_path: before.map(|before| format!("/console/requests/diff?a={}&b={}", before.id(), entry.id())),
-            line,
-        };
-        Ok(visit.render_page(&call, &page)?)
-    })
+async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let journal = &call.emulator()?.journal;
+    let entry = journal.find(call.path_text("id")?).ok_or(Refusal::RouteNotFound)?;
+    let effects = load_effects(&call, &entry).await?;
+    let mut lines = request_lines(&call, std::slice::from_ref(&entry)).await?;
+    let line = lines.pop().ok_or_else(|| Fault::new("a request has no line"))?;
+    let same = RequestFilter { operation: Some(entry.operation.to_owned()), ..RequestFilter::default() };
+    let variables = WorldEnvironment::curl_variables(&call, &entry).await?;
+    let before = journal.list_before(&same, Some(entry.seq), 1).pop();
+    let page = ConsoleRequestPage {
+        frame: visit.page_frame(&call),
+        url: entry.url(),
+        credential: credential_label(&entry),
+        client: entry.client.map_or_else(|| "a socket".to_owned(), |client| client.to_string()),
+        cost: dollars(entry.cost_micros),
+        world_time: entry.at,
+        parameters: entry.parameters(),
+        request: recorded_message(entry.request_headers(), &entry.request_body),
+        response: recorded_message(entry.response_headers(), &entry.response_body),
+        curl: curl_command(&entry, &variables),
+        explanation_path: entry.has_explanation.then(|| format!("{}/{}", SITE_LINKS.signature, entry.id())),
+        explainer_path: SITE_LINKS.signature,
+        events: event_lines(&effects),
+        deliveries: delivery_lines(&effects),
+        compare_path: before.map(|before| format!("/console/requests/diff?a={}&b={}", before.id(), entry.id())),
+        line,
+    };
+    Ok(visit.render_page(&call, &page)?)
 }
 
 fn credential_label(entry: &JournalEntry) -> &'static str {
@@ -265,32 +257,30 @@ fn delivery_lines(effects: &RequestEffects) -> Vec<CausedDeliveryLine> {
     lines.collect()
 }
 
-fn compare(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let query = page_query(&call)?;
-        let mut page = ConsoleRequestDiffPage {
-            frame: visit.page_frame(&call),
-            a: FormField::new(query.get("a").unwrap_or_default()),
-            b: FormField::new(query.get("b").unwrap_or_default()),
-            lines: None,
-            compared: Vec::new(),
-        };
-        let journal = &call.emulator()?.journal;
-        let (first, second) = (journal.find(&page.a.value), journal.find(&page.b.value));
-        for (field, found) in [(&mut page.a, &first), (&mut page.b, &second)] {
-            if !field.value.is_empty() && found.is_none() {
-                field.error = Some("The journal has no request with this ID.".to_owned());
-            }
+async fn compare(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let query = page_query(&call)?;
+    let mut page = ConsoleRequestDiffPage {
+        frame: visit.page_frame(&call),
+        a: FormField::new(query.get("a").unwrap_or_default()),
+        b: FormField::new(query.get("b").unwrap_or_default()),
+        lines: None,
+        compared: Vec::new(),
+    };
+    let journal = &call.emulator()?.journal;
+    let (first, second) = (journal.find(&page.a.value), journal.find(&page.b.value));
+    for (field, found) in [(&mut page.a, &first), (&mut page.b, &second)] {
+        if !field.value.is_empty() && found.is_none() {
+            field.error = Some("The journal has no request with this ID.".to_owned());
         }
-        let status = if page.a.error.is_some() || page.b.error.is_some() { 404 } else { 200 };
-        if let (Some(first), Some(second)) = (first, second) {
-            page.compared = compared_parts(&first, &second);
-            let mut lines = request_lines(&call, &[first, second]).await?;
-            page.lines = lines.pop().and_then(|second| lines.pop().map(|first| (first, second)));
-        }
-        Ok(visit.render_page(&call, &page)?.status(status))
-    })
+    }
+    let status = if page.a.error.is_some() || page.b.error.is_some() { 404 } else { 200 };
+    if let (Some(first), Some(second)) = (first, second) {
+        page.compared = compared_parts(&first, &second);
+        let mut lines = request_lines(&call, &[first, second]).await?;
+        page.lines = lines.pop().and_then(|second| lines.pop().map(|first| (first, second)));
+    }
+    Ok(visit.render_page(&call, &page)?.status(status))
 }
 
 fn compared_parts(first: &JournalEntry, second: &JournalEntry) -> Vec<ComparedPart> {

@@ -4,10 +4,10 @@ use base::{Error, Refusal};
 use emulator::worlds::{SnapshotComparison, SnapshotFacts};
 use pages::console::{ComparedTable, ComparisonSection, ConsoleSnapshotsPage, SnapshotRow};
 use pages::{FormField, Notice};
-use portal::{BrowserVisit, PageExit, PageQuery, portal_page, redirect_to, run_page};
+use portal::{BrowserVisit, PageExit, PageQuery, portal_page, redirect_to};
 use store::row_changes::RowChange;
 use web::HttpReply;
-use web::endpoint::{BodySpec, Endpoint, HandlerFuture};
+use web::endpoint::{BodySpec, Endpoint};
 use web::request_context::RequestContext;
 use web::text_members;
 
@@ -17,30 +17,28 @@ use crate::world_control::world_control;
 const PATH: &str = "/console/snapshots";
 
 pub(super) static ENDPOINTS: &[Endpoint] = &[
-    portal_page("consoleSnapshots", "GET", PATH).handler(show).summary("The snapshots of the world."),
+    portal_page("consoleSnapshots", "GET", PATH).handler(&show).summary("The snapshots of the world."),
     portal_page("consoleChangeSnapshots", "POST", PATH)
-        .handler(submit)
+        .handler(&submit)
         .summary("Saves a snapshot, returns to one or removes it.")
         .body(BodySpec::Form(text_members! { 2000; csrf name act })),
 ];
 
-fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let mut page = build_page(&call, &visit).await?;
-        let query = PageQuery::from_call(&call).unwrap_or_default();
-        if let Some(notice) = query.get("done").and_then(notice_text) {
-            page.frame.notices.push(Notice::success(notice));
+async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let mut page = build_page(&call, &visit).await?;
+    let query = PageQuery::from_call(&call).unwrap_or_default();
+    if let Some(notice) = query.get("done").and_then(notice_text) {
+        page.frame.notices.push(Notice::success(notice));
+    }
+    if let Some(compared) = query.get("diff") {
+        match world_control(&call)?.compare_snapshot(compared.to_owned(), None).await {
+            Ok(found) => page.comparison = Some(comparison_section(compared.to_owned(), found)),
+            Err(Error::Refused(refusal)) => page.problem = Some(refusal_message(&refusal)),
+            Err(failed) => return Err(failed.into()),
         }
-        if let Some(compared) = query.get("diff") {
-            match world_control(&call)?.compare_snapshot(compared.to_owned(), None).await {
-                Ok(found) => page.comparison = Some(comparison_section(compared.to_owned(), found)),
-                Err(Error::Refused(refusal)) => page.problem = Some(refusal_message(&refusal)),
-                Err(failed) => return Err(failed.into()),
-            }
-        }
-        Ok(visit.render_page(&call, &page)?)
-    })
+    }
+    Ok(visit.render_page(&call, &page)?)
 }
 
 fn notice_text(done: &str) -> Option<&'static str> {
@@ -97,29 +95,27 @@ fn row_line(row: &RowChange) -> String {
     format!("{sign} {}", columns.collect::<Vec<_>>().join(" "))
 }
 
-fn submit(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let (visit, form) = BrowserVisit::accept_form(&call).await?;
-        let (act, name) = (form.text("act"), form.text("name"));
-        // The page for a refusal: afterwards, the visitor's session may be gone.
-        let mut page = build_page(&call, &visit).await?;
-        let control = world_control(&call)?;
-        let done = match act.as_str() {
-            "save" => control.save_snapshot(name.clone()).await.map(|_| ()),
-            "load" => control.load_snapshot(name.clone()).await.map(|_| ()),
-            "remove" => control.remove_snapshot(name.clone()).await,
-            "reset" => control.reset().await.map(|_| ()),
-            _ => return Err(Refusal::invalid_value("act", &act).into()),
-        };
-        match done {
-            Ok(()) => Ok(redirect_to(&format!("{PATH}?done={act}"))),
-            Err(Error::Refused(refusal)) => {
-                show_problem(&mut page, &act, name, refusal_message(&refusal));
-                Ok(HttpReply::status(visit.render_page(&call, &page)?, 400))
-            }
-            Err(failed) => Err(failed.into()),
+async fn submit(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let (visit, form) = BrowserVisit::accept_form(&call).await?;
+    let (act, name) = (form.text("act"), form.text("name"));
+    // The page for a refusal: afterwards, the visitor's session may be gone.
+    let mut page = build_page(&call, &visit).await?;
+    let control = world_control(&call)?;
+    let done = match act.as_str() {
+        "save" => control.save_snapshot(name.clone()).await.map(|_| ()),
+        "load" => control.load_snapshot(name.clone()).await.map(|_| ()),
+        "remove" => control.remove_snapshot(name.clone()).await,
+        "reset" => control.reset().await.map(|_| ()),
+        _ => return Err(Refusal::invalid_value("act", &act).into()),
+    };
+    match done {
+        Ok(()) => Ok(redirect_to(&format!("{PATH}?done={act}"))),
+        Err(Error::Refused(refusal)) => {
+            show_problem(&mut page, &act, name, refusal_message(&refusal));
+            Ok(HttpReply::status(visit.render_page(&call, &page)?, 400))
         }
-    })
+        Err(failed) => Err(failed.into()),
+    }
 }
 
 fn show_problem(page: &mut ConsoleSnapshotsPage, act: &str, name: String, problem: String) {

@@ -4,9 +4,9 @@ use base::{Error, Refusal, SplitRefusal};
 use emulator::traffic::{ActionKind, TrafficOptions, TrafficReport};
 use pages::console::{ConsoleStreamsPage, EndedStreamItem, StreamItem, TrafficItem};
 use pages::{FormField, Notice};
-use portal::{BrowserVisit, PageExit, SubmittedForm, portal_page, redirect_to, run_page};
+use portal::{BrowserVisit, PageExit, SubmittedForm, portal_page, redirect_to};
 use web::HttpReply;
-use web::endpoint::{BodySpec, Endpoint, HandlerFuture, MAX_TEXT};
+use web::endpoint::{BodySpec, Endpoint, MAX_TEXT};
 use web::error_formats::error_message;
 use web::request_context::RequestContext;
 use web::text_members;
@@ -20,9 +20,9 @@ const DEFAULT_RATE: i64 = 5;
 const MAX_ENDED: usize = 50;
 
 pub(super) static ENDPOINTS: &[Endpoint] = &[
-    portal_page("consoleStreams", "GET", PATH).handler(show).summary("Open streams, those that ended, and traffic."),
+    portal_page("consoleStreams", "GET", PATH).handler(&show).summary("Open streams, those that ended, and traffic."),
     portal_page("consoleActOnStreams", "POST", PATH)
-        .handler(submit_action)
+        .handler(&submit_action)
         .summary("Ends a stream, or starts or stops traffic.")
         .body(BodySpec::Form(text_members! { MAX_TEXT; csrf act id reason rate seconds seed })),
 ];
@@ -51,33 +51,29 @@ impl TrafficForm {
     }
 }
 
-fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let done = match call.head().uri.query() {
-            Some("ended") => Some("The connection was ended."),
-            Some("started") => Some("The traffic has started."),
-            Some("stopped") => Some("The traffic has stopped."),
-            _ => None,
-        };
-        streams_page(&call, &visit, TrafficForm::default(), (done, None)).await
-    })
+async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let done = match call.head().uri.query() {
+        Some("ended") => Some("The connection was ended."),
+        Some("started") => Some("The traffic has started."),
+        Some("stopped") => Some("The traffic has stopped."),
+        _ => None,
+    };
+    streams_page(&call, &visit, TrafficForm::default(), (done, None)).await
 }
 
-fn submit_action(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let (visit, sent) = BrowserVisit::accept_form(&call).await?;
-        let is_traffic = sent.text("act") == "start_traffic";
-        let form = TrafficForm { rate: sent.text("rate"), seconds: sent.text("seconds"), seed: sent.text("seed") };
-        match apply_action(&call, &sent, &form).await.split_refusal()? {
-            Ok(done) => Ok(redirect_to(&format!("{PATH}?{done}"))),
-            Err(refusal) => {
-                let form = if is_traffic { form } else { TrafficForm::default() };
-                let failure = error_message(&refusal).to_owned();
-                Ok(streams_page(&call, &visit, form, (None, Some(failure))).await?.status(400))
-            }
+async fn submit_action(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let (visit, sent) = BrowserVisit::accept_form(&call).await?;
+    let is_traffic = sent.text("act") == "start_traffic";
+    let form = TrafficForm { rate: sent.text("rate"), seconds: sent.text("seconds"), seed: sent.text("seed") };
+    match apply_action(&call, &sent, &form).await.split_refusal()? {
+        Ok(done) => Ok(redirect_to(&format!("{PATH}?{done}"))),
+        Err(refusal) => {
+            let form = if is_traffic { form } else { TrafficForm::default() };
+            let failure = error_message(&refusal).to_owned();
+            Ok(streams_page(&call, &visit, form, (None, Some(failure))).await?.status(400))
         }
-    })
+    }
 }
 
 async fn apply_action(

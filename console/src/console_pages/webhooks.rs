@@ -4,14 +4,12 @@ use base::{AppId, Error, Id, Refusal, SplitRefusal};
 use network::webhooks as rules;
 use pages::console::{AppWebhook, ConsoleWebhooksPage, SelectOption};
 use pages::{FormField, Notice};
-use portal::{
-    BrowserVisit, PageExit, SubmittedForm, challenge_webhook, load_webhook_item, portal_page, redirect_to, run_page,
-};
+use portal::{BrowserVisit, PageExit, SubmittedForm, challenge_webhook, load_webhook_item, portal_page, redirect_to};
 use store::Tx;
 use store::apps::App;
 use store::webhooks as stored;
 use web::HttpReply;
-use web::endpoint::{BodySpec, Endpoint, HandlerFuture, MAX_TEXT};
+use web::endpoint::{BodySpec, Endpoint, MAX_TEXT};
 use web::request_context::RequestContext;
 use web::text_members;
 use web::webhooks::register_webhook;
@@ -25,10 +23,10 @@ const MAX_READ: i64 = 2_000;
 
 pub(super) static ENDPOINTS: &[Endpoint] = &[
     portal_page("consoleWebhooks", "GET", PATH)
-        .handler(show)
+        .handler(&show)
         .summary("The webhooks of all apps, their challenges and their deliveries."),
     portal_page("consoleActOnWebhook", "POST", PATH)
-        .handler(submit)
+        .handler(&submit)
         .summary("Registers or challenges a webhook, or sends a delivery again.")
         .body(BodySpec::Form(text_members! { MAX_TEXT; csrf act app url webhook delivery from to })),
 ];
@@ -40,36 +38,32 @@ const DONE: [(&str, &str); 4] = [
     ("replaying", "The replay has started."),
 ];
 
-fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let query = call.head().uri.query();
-        let done = DONE.iter().find(|(key, _)| Some(*key) == query).map(|(_, text)| *text);
-        render(&call, &visit, done, None, FormField::default()).await
-    })
+async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let query = call.head().uri.query();
+    let done = DONE.iter().find(|(key, _)| Some(*key) == query).map(|(_, text)| *text);
+    render(&call, &visit, done, None, FormField::default()).await
 }
 
-fn submit(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let (visit, sent) = BrowserVisit::accept_form(&call).await?;
-        let act = sent.text("act");
-        let outcome = match act.as_str() {
-            "register" => register(&call, &sent).await,
-            _ => act_on_webhook(&call, &sent, &act).await,
-        };
-        match outcome.split_refusal()? {
-            Ok(done) => Ok(redirect_to(&format!("{PATH}?{done}"))),
-            Err(refusal) => {
-                let message = refusal_message(&refusal);
-                let (failure, url) = if act == "register" {
-                    (None, FormField::invalid(sent.text("url"), message))
-                } else {
-                    (Some(message), FormField::default())
-                };
-                Ok(render(&call, &visit, None, failure, url).await?.status(400))
-            }
+async fn submit(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let (visit, sent) = BrowserVisit::accept_form(&call).await?;
+    let act = sent.text("act");
+    let outcome = match act.as_str() {
+        "register" => register(&call, &sent).await,
+        _ => act_on_webhook(&call, &sent, &act).await,
+    };
+    match outcome.split_refusal()? {
+        Ok(done) => Ok(redirect_to(&format!("{PATH}?{done}"))),
+        Err(refusal) => {
+            let message = refusal_message(&refusal);
+            let (failure, url) = if act == "register" {
+                (None, FormField::invalid(sent.text("url"), message))
+            } else {
+                (Some(message), FormField::default())
+            };
+            Ok(render(&call, &visit, None, failure, url).await?.status(400))
         }
-    })
+    }
 }
 
 async fn register(call: &RequestContext, sent: &SubmittedForm<'_>) -> Result<&'static str, Error> {

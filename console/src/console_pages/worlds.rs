@@ -4,9 +4,9 @@ use base::{Error, Refusal};
 use emulator::worlds::{WorldFacts, WorldKeys};
 use pages::console::{ConsoleWorldsPage, WorldKeysSection, WorldRow};
 use pages::{FormField, Notice};
-use portal::{BrowserVisit, PageExit, PageQuery, portal_page, redirect_to, run_page};
+use portal::{BrowserVisit, PageExit, PageQuery, portal_page, redirect_to};
 use web::HttpReply;
-use web::endpoint::{BodySpec, Endpoint, HandlerFuture};
+use web::endpoint::{BodySpec, Endpoint};
 use web::request_context::RequestContext;
 use web::text_members;
 
@@ -17,32 +17,30 @@ const PATH: &str = "/console/worlds";
 const BUILT_IN: [&str; 3] = ["demo", "ads", "empty"];
 
 pub(super) static ENDPOINTS: &[Endpoint] = &[
-    portal_page("consoleWorlds", "GET", PATH).handler(show).summary("The worlds of the server."),
+    portal_page("consoleWorlds", "GET", PATH).handler(&show).summary("The worlds of the server."),
     portal_page("consoleChangeWorlds", "POST", PATH)
-        .handler(submit)
+        .handler(&submit)
         .summary("Creates or removes a world.")
         .body(BodySpec::Form(text_members! { 2000; csrf name from act })),
 ];
 
-fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let mut page = build_page(&call, &visit).await?;
-        let query = PageQuery::from_call(&call).unwrap_or_default();
-        match query.get("done") {
-            Some("create") => page.frame.notices.push(Notice::success("Created the world.")),
-            Some("remove") => page.frame.notices.push(Notice::success("Removed the world.")),
-            _ => {}
+async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let mut page = build_page(&call, &visit).await?;
+    let query = PageQuery::from_call(&call).unwrap_or_default();
+    match query.get("done") {
+        Some("create") => page.frame.notices.push(Notice::success("Created the world.")),
+        Some("remove") => page.frame.notices.push(Notice::success("Removed the world.")),
+        _ => {}
+    }
+    if let Some(named) = query.get("keys") {
+        match world_control(&call)?.find_world_keys(named.to_owned()).await {
+            Ok(keys) => page.keys = Some(keys_section(keys)),
+            Err(Error::Refused(refusal)) => page.problem = Some(refusal_message(&refusal)),
+            Err(failed) => return Err(failed.into()),
         }
-        if let Some(named) = query.get("keys") {
-            match world_control(&call)?.find_world_keys(named.to_owned()).await {
-                Ok(keys) => page.keys = Some(keys_section(keys)),
-                Err(Error::Refused(refusal)) => page.problem = Some(refusal_message(&refusal)),
-                Err(failed) => return Err(failed.into()),
-            }
-        }
-        Ok(visit.render_page(&call, &page)?)
-    })
+    }
+    Ok(visit.render_page(&call, &page)?)
 }
 
 async fn build_page(call: &RequestContext, visit: &BrowserVisit) -> Result<ConsoleWorldsPage, PageExit> {
@@ -70,29 +68,27 @@ fn keys_section(keys: WorldKeys) -> WorldKeysSection {
     WorldKeysSection { name: keys.name, text: lines.collect::<Vec<_>>().join("\n") }
 }
 
-fn submit(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let (visit, form) = BrowserVisit::accept_form(&call).await?;
-        let (act, name, from) = (form.text("act"), form.text("name"), form.text("from"));
-        let control = world_control(&call)?;
-        let mut page = build_page(&call, &visit).await?;
-        let done = match act.as_str() {
-            "create" => control.create_world(name.clone(), from.clone()).await.map(|_| ()),
-            "remove" => control.remove_world(name.clone()).await,
-            _ => return Err(Refusal::invalid_value("act", &act).into()),
-        };
-        match done {
-            Ok(()) => Ok(redirect_to(&format!("{PATH}?done={act}"))),
-            Err(Error::Refused(refusal)) if act == "create" => {
-                page.name = FormField::invalid(name, refusal_message(&refusal));
-                page.from = FormField::new(from);
-                Ok(HttpReply::status(visit.render_page(&call, &page)?, 400))
-            }
-            Err(Error::Refused(refusal)) => {
-                page.problem = Some(refusal_message(&refusal));
-                Ok(HttpReply::status(visit.render_page(&call, &page)?, 400))
-            }
-            Err(failed) => Err(failed.into()),
+async fn submit(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let (visit, form) = BrowserVisit::accept_form(&call).await?;
+    let (act, name, from) = (form.text("act"), form.text("name"), form.text("from"));
+    let control = world_control(&call)?;
+    let mut page = build_page(&call, &visit).await?;
+    let done = match act.as_str() {
+        "create" => control.create_world(name.clone(), from.clone()).await.map(|_| ()),
+        "remove" => control.remove_world(name.clone()).await,
+        _ => return Err(Refusal::invalid_value("act", &act).into()),
+    };
+    match done {
+        Ok(()) => Ok(redirect_to(&format!("{PATH}?done={act}"))),
+        Err(Error::Refused(refusal)) if act == "create" => {
+            page.name = FormField::invalid(name, refusal_message(&refusal));
+            page.from = FormField::new(from);
+            Ok(HttpReply::status(visit.render_page(&call, &page)?, 400))
         }
-    })
+        Err(Error::Refused(refusal)) => {
+            page.problem = Some(refusal_message(&refusal));
+            Ok(HttpReply::status(visit.render_page(&call, &page)?, 400))
+        }
+        Err(failed) => Err(failed.into()),
+    }
 }

@@ -1,10 +1,11 @@
 //! What the calls would cost.
 
+use base::Error;
 use base::clock::wall_time;
 use emulator::costs::{CostAccount, CostSummary, PriceList, dollars};
 use serde_json::{Value, json};
 use web::HttpReply;
-use web::endpoint::{Endpoint, HandlerFuture, Kind, Parameter};
+use web::endpoint::{Endpoint, Kind, Parameter};
 use web::request_context::RequestContext;
 
 use super::control_operation;
@@ -13,35 +14,33 @@ const LABEL: &[Parameter] = &[Parameter::query("label", Kind::text(1, 64), "Only
 
 pub(super) static ENDPOINTS: &[Endpoint] = &[
     control_operation("showCosts", "GET", "/control/v1/costs")
-        .handler(show)
+        .handler(&show)
         .params(&[LABEL])
         .summary("What the calls would have cost by the public price list, per app and day and per run."),
-    control_operation("clearCosts", "DELETE", "/control/v1/costs").handler(clear).summary("Starts counting anew."),
+    control_operation("clearCosts", "DELETE", "/control/v1/costs").handler(&clear).summary("Starts counting anew."),
 ];
 
-fn show(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let meter = &call.emulator()?.costs;
-        let label = call.query_text("label");
-        let summaries = meter.summaries();
-        let (mut apps, mut runs) = (Vec::new(), Vec::new());
-        for summary in &summaries {
-            match &summary.account {
-                CostAccount::AppDay { app, day } if label.is_none() => apps.push(with_lines(
-                    json!({"app": {"id": app.to_string(), "name": summary.app_name}, "day": day.to_date_string()}),
-                    summary,
-                )),
-                CostAccount::Run { label: run } if label.is_none_or(|label| label == run) => {
-                    runs.push(with_lines(json!({ "label": run }), summary));
-                }
-                CostAccount::AppDay { .. } | CostAccount::Run { .. } => {}
+async fn show(call: RequestContext) -> Result<HttpReply, Error> {
+    let meter = &call.emulator()?.costs;
+    let label = call.query_text("label");
+    let summaries = meter.summaries();
+    let (mut apps, mut runs) = (Vec::new(), Vec::new());
+    for summary in &summaries {
+        match &summary.account {
+            CostAccount::AppDay { app, day } if label.is_none() => apps.push(with_lines(
+                json!({"app": {"id": app.to_string(), "name": summary.app_name}, "day": day.to_date_string()}),
+                summary,
+            )),
+            CostAccount::Run { label: run } if label.is_none_or(|label| label == run) => {
+                runs.push(with_lines(json!({ "label": run }), summary));
             }
+            CostAccount::AppDay { .. } | CostAccount::Run { .. } => {}
         }
-        let prices = PriceList::published().map(|list| json!({"source": list.source, "date": list.date}));
-        let today = dollars(meter.today_micros(wall_time()));
-        let data = json!({"today_usd": today, "apps": apps, "runs": runs, "price_list": prices});
-        Ok(HttpReply::json(200, &json!({ "data": data })))
-    })
+    }
+    let prices = PriceList::published().map(|list| json!({"source": list.source, "date": list.date}));
+    let today = dollars(meter.today_micros(wall_time()));
+    let data = json!({"today_usd": today, "apps": apps, "runs": runs, "price_list": prices});
+    Ok(HttpReply::json(200, &json!({ "data": data })))
 }
 
 fn with_lines(mut account: Value, summary: &CostSummary) -> Value {
@@ -56,9 +55,7 @@ fn with_lines(mut account: Value, summary: &CostSummary) -> Value {
     account
 }
 
-fn clear(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        call.emulator()?.costs.clear();
-        Ok(HttpReply::json(200, &json!({"data": {"today_usd": "0.00"}})))
-    })
+async fn clear(call: RequestContext) -> Result<HttpReply, Error> {
+    call.emulator()?.costs.clear();
+    Ok(HttpReply::json(200, &json!({"data": {"today_usd": "0.00"}})))
 }

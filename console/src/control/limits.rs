@@ -1,8 +1,9 @@
 //! Rate limits of the running server.
 
+use base::Error;
 use serde_json::{Value, json};
 use web::HttpReply;
-use web::endpoint::{BodySpec, Endpoint, HandlerFuture, Kind, MAX_SHORT_TEXT, Parameter};
+use web::endpoint::{BodySpec, Endpoint, Kind, MAX_SHORT_TEXT, Parameter};
 use web::request_context::RequestContext;
 
 use super::control_operation;
@@ -15,7 +16,7 @@ const USER: Parameter = Parameter::member("user", TEXT);
 
 pub(super) static ENDPOINTS: &[Endpoint] = &[
     control_operation("listLimits", "GET", "/control/v1/limits")
-        .handler(list)
+        .handler(&list)
         .summary("The mode of rate limits, and the windows in which calls were counted.")
         .params(&[&[
             Parameter::query("endpoint", TEXT, "Method and path, such as GET /2/users/me, or an operation id."),
@@ -23,14 +24,14 @@ pub(super) static ENDPOINTS: &[Endpoint] = &[
             Parameter::query("user", TEXT, "@username or id."),
         ]]),
     control_operation("setLimitMode", "POST", "/control/v1/limits/mode")
-        .handler(change_mode)
+        .handler(&change_mode)
         .summary("Turns rate limits on or off, or multiplies them, until the server restarts.")
         .body(BodySpec::Json(&[
             Parameter::member("mode", Kind::one_of(rate_limits::MODES)).as_required(),
             Parameter::member("factor", Kind::int(1, rate_limits::MAX_FACTOR)),
         ])),
     control_operation("exhaustLimit", "POST", "/control/v1/limits/exhaust")
-        .handler(exhaust)
+        .handler(&exhaust)
         .summary("Uses up a window of an endpoint, so that the next call is refused.")
         .body(BodySpec::Json(&[
             ENDPOINT.as_required(),
@@ -39,41 +40,33 @@ pub(super) static ENDPOINTS: &[Endpoint] = &[
             Parameter::member("window_seconds", Kind::int(1, 2_592_000)),
         ])),
     control_operation("resetLimits", "POST", "/control/v1/limits/reset")
-        .handler(reset)
+        .handler(&reset)
         .summary("Forgets the calls that were counted.")
         .body(BodySpec::Json(&[ENDPOINT, APP, USER])),
 ];
 
-fn list(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let text = |name| call.query_text(name).map(str::to_owned);
-        let target = LimitTarget { endpoint: text("endpoint"), app: text("app"), user: text("user") };
-        let windows = rate_limits::list_windows(&call, target).await?;
-        Ok(reply_with_windows(&call, &windows))
-    })
+async fn list(call: RequestContext) -> Result<HttpReply, Error> {
+    let text = |name| call.query_text(name).map(str::to_owned);
+    let target = LimitTarget { endpoint: text("endpoint"), app: text("app"), user: text("user") };
+    let windows = rate_limits::list_windows(&call, target).await?;
+    Ok(reply_with_windows(&call, &windows))
 }
 
-fn change_mode(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let body = call.body();
-        rate_limits::change_mode(&call, body.required_text("mode")?, body.optional_int("factor"))?;
-        Ok(HttpReply::json(200, &json!({"data": mode_fields(&call)})))
-    })
+async fn change_mode(call: RequestContext) -> Result<HttpReply, Error> {
+    let body = call.body();
+    rate_limits::change_mode(&call, body.required_text("mode")?, body.optional_int("factor"))?;
+    Ok(HttpReply::json(200, &json!({"data": mode_fields(&call)})))
 }
 
-fn exhaust(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let seconds = call.body().optional_int("window_seconds");
-        let windows = rate_limits::exhaust(&call, body_target(&call), seconds).await?;
-        Ok(reply_with_windows(&call, &windows))
-    })
+async fn exhaust(call: RequestContext) -> Result<HttpReply, Error> {
+    let seconds = call.body().optional_int("window_seconds");
+    let windows = rate_limits::exhaust(&call, body_target(&call), seconds).await?;
+    Ok(reply_with_windows(&call, &windows))
 }
 
-fn reset(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let count = rate_limits::reset(&call, body_target(&call)).await?;
-        Ok(HttpReply::json(200, &json!({"data": {"reset": count}})))
-    })
+async fn reset(call: RequestContext) -> Result<HttpReply, Error> {
+    let count = rate_limits::reset(&call, body_target(&call)).await?;
+    Ok(HttpReply::json(200, &json!({"data": {"reset": count}})))
 }
 
 fn body_target(call: &RequestContext) -> LimitTarget {

@@ -11,7 +11,7 @@ use emulator::journal::{
 };
 use serde_json::{Value, json};
 use web::HttpReply;
-use web::endpoint::{BodySpec, Endpoint, HandlerFuture, Kind, Parameter};
+use web::endpoint::{BodySpec, Endpoint, Kind, Parameter};
 use web::request_context::RequestContext;
 
 use super::control_operation;
@@ -52,49 +52,49 @@ const CHECKS: BodySpec = BodySpec::Json(&[Parameter::member("checks", Kind::JSON
 
 pub(super) static ENDPOINTS: &[Endpoint] = &[
     control_operation("listRequests", "GET", "/control/v1/requests")
-        .handler(list)
+        .handler(&list)
         .params(&[FILTERS, PAGE])
         .summary("Requests of the journal, newest first."),
-    control_operation("clearRequests", "DELETE", "/control/v1/requests").handler(clear).summary("Empties the journal."),
+    control_operation("clearRequests", "DELETE", "/control/v1/requests")
+        .handler(&clear)
+        .summary("Empties the journal."),
     control_operation("exportRequests", "GET", "/control/v1/requests.har")
-        .handler(export_archive)
+        .handler(&export_archive)
         .params(&[FILTERS])
         .summary("Requests as an HTTP archive (HAR 1.2), oldest first."),
     control_operation("showRequest", "GET", "/control/v1/requests/{id}")
-        .handler(show)
+        .handler(&show)
         .params(&[ID])
         .summary("A request with its response, what it caused, and a command that repeats it."),
     control_operation("assertRequests", "POST", "/control/v1/assert")
-        .handler(assert_requests)
+        .handler(&assert_requests)
         .body(CHECKS)
         .summary("Checks how many requests match, each check as a text or an object."),
     control_operation("startRun", "PUT", "/control/v1/runs/{label}")
-        .handler(start_run)
+        .handler(&start_run)
         .params(&[LABEL])
         .summary("Labels the requests from now on, for half a minute or until the run ends."),
     control_operation("endRun", "DELETE", "/control/v1/runs/{label}")
-        .handler(end_run)
+        .handler(&end_run)
         .params(&[LABEL])
         .summary("Ends the label of a run."),
 ];
 
-fn list(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let filter = read_filter(&call).await?;
-        let limit = usize::try_from(call.query_int("limit")).unwrap_or(1);
-        let journal = &call.emulator()?.journal;
-        let after = call.raw_param("after").parse::<u64>().ok();
-        let before = call.raw_param("before").parse::<u64>().ok();
-        let entries = match after {
-            Some(after) => wait_for_entries(&call, &filter, after, limit).await?,
-            None => journal.list_before(&filter, before, limit),
-        };
-        let last = entries.last().filter(|_| after.is_none() && entries.len() == limit).map(|entry| entry.seq);
-        let usage = journal.usage();
-        let meta = json!({"result_count": entries.len(), "next_before": last, "newest": usage.recorded, "is_enabled": journal.is_enabled()});
-        let data = summaries(&call, &entries).await?;
-        Ok(HttpReply::json(200, &json!({"data": data, "meta": meta})))
-    })
+async fn list(call: RequestContext) -> Result<HttpReply, Error> {
+    let filter = read_filter(&call).await?;
+    let limit = usize::try_from(call.query_int("limit")).unwrap_or(1);
+    let journal = &call.emulator()?.journal;
+    let after = call.raw_param("after").parse::<u64>().ok();
+    let before = call.raw_param("before").parse::<u64>().ok();
+    let entries = match after {
+        Some(after) => wait_for_entries(&call, &filter, after, limit).await?,
+        None => journal.list_before(&filter, before, limit),
+    };
+    let last = entries.last().filter(|_| after.is_none() && entries.len() == limit).map(|entry| entry.seq);
+    let usage = journal.usage();
+    let meta = json!({"result_count": entries.len(), "next_before": last, "newest": usage.recorded, "is_enabled": journal.is_enabled()});
+    let data = summaries(&call, &entries).await?;
+    Ok(HttpReply::json(200, &json!({"data": data, "meta": meta})))
 }
 
 /// Waits until a request matches, for as long as the caller allows.
@@ -157,37 +157,31 @@ async fn read_filter(call: &RequestContext) -> Result<RequestFilter, Error> {
     Ok(filter)
 }
 
-fn clear(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let removed = call.emulator()?.journal.clear();
-        Ok(HttpReply::json(200, &json!({"data": {"removed": removed}})))
-    })
+async fn clear(call: RequestContext) -> Result<HttpReply, Error> {
+    let removed = call.emulator()?.journal.clear();
+    Ok(HttpReply::json(200, &json!({"data": {"removed": removed}})))
 }
 
-fn export_archive(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let filter = read_filter(&call).await?;
-        let entries = call.emulator()?.journal.list_after(&filter, 0, usize::MAX);
-        let archive = har_document(entries.iter().map(|entry| &**entry), env!("CARGO_PKG_VERSION"));
-        Ok(HttpReply::json(200, &archive))
-    })
+async fn export_archive(call: RequestContext) -> Result<HttpReply, Error> {
+    let filter = read_filter(&call).await?;
+    let entries = call.emulator()?.journal.list_after(&filter, 0, usize::MAX);
+    let archive = har_document(entries.iter().map(|entry| &**entry), env!("CARGO_PKG_VERSION"));
+    Ok(HttpReply::json(200, &archive))
 }
 
-fn show(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let id = call.path_text("id")?;
-        let entry = call.emulator()?.journal.find(id).ok_or_else(|| unknown_request(id))?;
-        let effects = load_effects(&call, &entry).await?;
-        let variables = WorldEnvironment::curl_variables(&call, &entry).await?;
-        let mut data = entry_json(&entry);
-        let names = load_usernames(&call, std::slice::from_ref(&entry)).await?;
-        if let Some(members) = data.as_object_mut() {
-            members.insert("username".to_owned(), json!(entry.user.and_then(|user| names.get(&user))));
-            members.insert("deliveries".to_owned(), deliveries_json(&effects));
-            members.insert("curl".to_owned(), curl_command(&entry, &variables).into());
-        }
-        Ok(HttpReply::json(200, &json!({ "data": data })))
-    })
+async fn show(call: RequestContext) -> Result<HttpReply, Error> {
+    let id = call.path_text("id")?;
+    let entry = call.emulator()?.journal.find(id).ok_or_else(|| unknown_request(id))?;
+    let effects = load_effects(&call, &entry).await?;
+    let variables = WorldEnvironment::curl_variables(&call, &entry).await?;
+    let mut data = entry_json(&entry);
+    let names = load_usernames(&call, std::slice::from_ref(&entry)).await?;
+    if let Some(members) = data.as_object_mut() {
+        members.insert("username".to_owned(), json!(entry.user.and_then(|user| names.get(&user))));
+        members.insert("deliveries".to_owned(), deliveries_json(&effects));
+        members.insert("curl".to_owned(), curl_command(&entry, &variables).into());
+    }
+    Ok(HttpReply::json(200, &json!({ "data": data })))
 }
 
 fn unknown_request(id: &str) -> Refusal {
@@ -216,54 +210,48 @@ fn deliveries_json(effects: &RequestEffects) -> Value {
     all.collect()
 }
 
-fn assert_requests(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let checks = call.body().get("checks").cloned().unwrap_or_default();
-        let checks = match checks {
-            Value::Array(checks) => checks,
-            one => vec![one],
-        };
-        if checks.is_empty() || checks.len() > MAX_CHECKS {
-            let message = format!("checks: between 1 and {MAX_CHECKS} checks are accepted");
-            return Err(Refusal::invalid_parameter("checks", checks.len(), message).into());
-        }
-        let mut assertions = Vec::new();
-        for (at, check) in checks.iter().enumerate() {
-            let mut assertion = read_assertion(check)
-                .map_err(|error| Refusal::invalid_parameter("checks", check, format!("checks[{at}]: {error}")))?;
-            resolve_user(&call, &mut assertion.filter).await?;
-            assertions.push(assertion);
-        }
-        let journal = &call.emulator()?.journal;
-        let outcomes: Vec<_> = assertions.iter().map(|assertion| assertion.evaluate(journal)).collect();
-        let results = outcomes
-            .iter()
-            .zip(&checks)
-            .map(|(outcome, check)| outcome.to_json(&check.as_str().map_or_else(|| check.to_string(), str::to_owned)));
-        let passed = outcomes.iter().all(|outcome| outcome.passed);
-        let data = json!({"passed": passed, "results": results.collect::<Vec<_>>()});
-        Ok(HttpReply::json(200, &json!({ "data": data })))
-    })
+async fn assert_requests(call: RequestContext) -> Result<HttpReply, Error> {
+    let checks = call.body().get("checks").cloned().unwrap_or_default();
+    let checks = match checks {
+        Value::Array(checks) => checks,
+        one => vec![one],
+    };
+    if checks.is_empty() || checks.len() > MAX_CHECKS {
+        let message = format!("checks: between 1 and {MAX_CHECKS} checks are accepted");
+        return Err(Refusal::invalid_parameter("checks", checks.len(), message).into());
+    }
+    let mut assertions = Vec::new();
+    for (at, check) in checks.iter().enumerate() {
+        let mut assertion = read_assertion(check)
+            .map_err(|error| Refusal::invalid_parameter("checks", check, format!("checks[{at}]: {error}")))?;
+        resolve_user(&call, &mut assertion.filter).await?;
+        assertions.push(assertion);
+    }
+    let journal = &call.emulator()?.journal;
+    let outcomes: Vec<_> = assertions.iter().map(|assertion| assertion.evaluate(journal)).collect();
+    let results = outcomes
+        .iter()
+        .zip(&checks)
+        .map(|(outcome, check)| outcome.to_json(&check.as_str().map_or_else(|| check.to_string(), str::to_owned)));
+    let passed = outcomes.iter().all(|outcome| outcome.passed);
+    let data = json!({"passed": passed, "results": results.collect::<Vec<_>>()});
+    Ok(HttpReply::json(200, &json!({ "data": data })))
 }
 
-fn start_run(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let label = checked_label(&call)?;
-        let labels = &call.emulator()?.journal.run_labels;
-        let others = labels.start(&label, base::clock::wall_time()).map_err(|_| {
-            let message = "label: too many labelled programs run at the same time";
-            Refusal::named_reason(RefusalKind::Conflict, "label", &label, message)
-        })?;
-        Ok(HttpReply::json(200, &json!({"data": {"label": label, "other_active_labels": others}})))
-    })
+async fn start_run(call: RequestContext) -> Result<HttpReply, Error> {
+    let label = checked_label(&call)?;
+    let labels = &call.emulator()?.journal.run_labels;
+    let others = labels.start(&label, base::clock::wall_time()).map_err(|_| {
+        let message = "label: too many labelled programs run at the same time";
+        Refusal::named_reason(RefusalKind::Conflict, "label", &label, message)
+    })?;
+    Ok(HttpReply::json(200, &json!({"data": {"label": label, "other_active_labels": others}})))
 }
 
-fn end_run(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let label = checked_label(&call)?;
-        call.emulator()?.journal.run_labels.end(&label);
-        Ok(HttpReply::json(200, &json!({"data": {"label": label}})))
-    })
+async fn end_run(call: RequestContext) -> Result<HttpReply, Error> {
+    let label = checked_label(&call)?;
+    call.emulator()?.journal.run_labels.end(&label);
+    Ok(HttpReply::json(200, &json!({"data": {"label": label}})))
 }
 
 fn checked_label(call: &RequestContext) -> Result<String, Error> {

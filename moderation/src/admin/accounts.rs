@@ -6,11 +6,10 @@ use network::moderation::{self, ModerationTarget};
 use network::user_roles::{self, UserRole, role_name};
 use network::{lookup, reports};
 use pages::{AdminAccountItem, AdminAccountPage, FormField};
-use portal::{BrowserVisit, PageExit, PageQuery, accept_form, redirect_to, run_page};
+use portal::{BrowserVisit, PageExit, PageQuery, accept_form, redirect_to};
 use store::Tx;
 use store::users::{User, UserState};
 use web::HttpReply;
-use web::endpoint::HandlerFuture;
 use web::error_formats::error_message;
 use web::request_context::RequestContext;
 
@@ -22,15 +21,13 @@ use crate::access::require_staff;
 /// Decisions and reports that the page shows.
 const HISTORY_LENGTH: i64 = 20;
 
-pub(crate) fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let actor = require_staff(&call, &visit, UserRole::Moderator)?;
-        let query = PageQuery::from_call(&call).unwrap_or_default();
-        let done = query.get("done").and_then(|text| text.parse().ok());
-        let name = query.get("username").unwrap_or_default().trim().to_owned();
-        render(&call, &visit, &actor, name, done, None).await
-    })
+pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let actor = require_staff(&call, &visit, UserRole::Moderator)?;
+    let query = PageQuery::from_call(&call).unwrap_or_default();
+    let done = query.get("done").and_then(|text| text.parse().ok());
+    let name = query.get("username").unwrap_or_default().trim().to_owned();
+    render(&call, &visit, &actor, name, done, None).await
 }
 
 /// `name` is a username or id, or empty; `refused` is what was typed, and what is wrong with it.
@@ -101,25 +98,23 @@ fn list_states(user: &User) -> Vec<&'static str> {
     states.into_iter().filter(|(is_true, _)| *is_true).map(|(_, name)| name).collect()
 }
 
-pub(crate) fn act(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let actor = require_staff(&call, &visit, UserRole::Moderator)?;
-        let sent = accept_form(&call, &visit).await?;
-        let (user, form) = (sent.text("user"), ActForm::read(&sent)?);
-        let id = UserId::parse(&user).ok_or_else(|| Refusal::invalid_value("user", &user))?;
-        let kind = form.kind.ok_or_else(|| Refusal::invalid_value("act", "dismiss"))?;
-        let (site, by, ordered) = (call.state.page_context.site.clone(), actor.clone(), form.clone());
-        let take = move |tx: &mut Tx<'_>| {
-            let new = ordered.build_action(kind, ModerationTarget::Account(id), tx.now())?;
-            moderation::act(tx, &site, &by, &new).map(|action| action.id)
-        };
-        match call.write(take).await.split_refusal()? {
-            Ok(action) => Ok(redirect_to(&format!("{ACCOUNTS_PATH}?username={user}&done={action}"))),
-            Err(refusal) => {
-                let problem = error_message(&refusal).to_owned();
-                render(&call, &visit, &actor, user, None, Some((form, problem))).await
-            }
+pub(crate) async fn act(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let actor = require_staff(&call, &visit, UserRole::Moderator)?;
+    let sent = accept_form(&call, &visit).await?;
+    let (user, form) = (sent.text("user"), ActForm::read(&sent)?);
+    let id = UserId::parse(&user).ok_or_else(|| Refusal::invalid_value("user", &user))?;
+    let kind = form.kind.ok_or_else(|| Refusal::invalid_value("act", "dismiss"))?;
+    let (site, by, ordered) = (call.state.page_context.site.clone(), actor.clone(), form.clone());
+    let take = move |tx: &mut Tx<'_>| {
+        let new = ordered.build_action(kind, ModerationTarget::Account(id), tx.now())?;
+        moderation::act(tx, &site, &by, &new).map(|action| action.id)
+    };
+    match call.write(take).await.split_refusal()? {
+        Ok(action) => Ok(redirect_to(&format!("{ACCOUNTS_PATH}?username={user}&done={action}"))),
+        Err(refusal) => {
+            let problem = error_message(&refusal).to_owned();
+            render(&call, &visit, &actor, user, None, Some((form, problem))).await
         }
-    })
+    }
 }

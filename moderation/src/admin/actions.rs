@@ -5,10 +5,9 @@ use network::audit::AuditActor;
 use network::moderation::{self, Action, Kind};
 use network::user_roles::UserRole;
 use pages::{AdminActionItem, AdminActionsPage, DoneAction, Notice, Pager};
-use portal::{BrowserVisit, PageExit, PageQuery, accept_form, redirect_to, run_page};
+use portal::{BrowserVisit, PageExit, PageQuery, accept_form, redirect_to};
 use store::Tx;
 use web::HttpReply;
-use web::endpoint::HandlerFuture;
 use web::error_formats::error_message;
 use web::request_context::RequestContext;
 
@@ -17,12 +16,10 @@ use crate::access::require_staff;
 
 const PAGE_SIZE: i64 = 50;
 
-pub(crate) fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        require_staff(&call, &visit, UserRole::Moderator)?;
-        render(&call, &visit, None).await
-    })
+pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    require_staff(&call, &visit, UserRole::Moderator)?;
+    render(&call, &visit, None).await
 }
 
 async fn render(call: &RequestContext, visit: &BrowserVisit, failure: Option<String>) -> Result<HttpReply, PageExit> {
@@ -65,20 +62,18 @@ fn load_item(tx: &mut Tx<'_>, action: Action, is_admin: bool) -> Result<AdminAct
     })
 }
 
-pub(crate) fn lift(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let actor: AuditActor = require_staff(&call, &visit, UserRole::Moderator)?;
-        let sent = accept_form(&call, &visit).await?;
-        let action = sent.text("action");
-        let action: i64 = action.parse().map_err(|_| Refusal::invalid_value("action", action))?;
-        let site = call.state.page_context.site.clone();
-        let lift = move |tx: &mut Tx<'_>| moderation::lift(tx, &site, &actor, action).map(drop);
-        match call.write(lift).await.split_refusal()? {
-            Ok(()) => Ok(redirect_to(&format!("{ACTIONS_PATH}?lifted=1"))),
-            Err(refusal) => render(&call, &visit, Some(error_message(&refusal).to_owned())).await,
-        }
-    })
+pub(crate) async fn lift(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let actor: AuditActor = require_staff(&call, &visit, UserRole::Moderator)?;
+    let sent = accept_form(&call, &visit).await?;
+    let action = sent.text("action");
+    let action: i64 = action.parse().map_err(|_| Refusal::invalid_value("action", action))?;
+    let site = call.state.page_context.site.clone();
+    let lift = move |tx: &mut Tx<'_>| moderation::lift(tx, &site, &actor, action).map(drop);
+    match call.write(lift).await.split_refusal()? {
+        Ok(()) => Ok(redirect_to(&format!("{ACTIONS_PATH}?lifted=1"))),
+        Err(refusal) => render(&call, &visit, Some(error_message(&refusal).to_owned())).await,
+    }
 }
 
 /// The id if the account was erased.

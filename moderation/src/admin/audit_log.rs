@@ -7,11 +7,10 @@ use base::{Error, UserId};
 use network::audit::{self, AuditEntry, AuditFilter};
 use network::user_roles::UserRole;
 use pages::{AdminAuditPage, AuditFact, AuditItem, Pager};
-use portal::{BrowserVisit, PageQuery, run_page};
+use portal::{BrowserVisit, PageExit, PageQuery};
 use serde_json::Value;
 use store::Tx;
-use web::endpoint::HandlerFuture;
-use web::request_context::RequestContext;
+use web::request_context::{HttpReply, RequestContext};
 
 use super::AUDIT_PATH;
 use super::actions::find_username;
@@ -19,30 +18,28 @@ use crate::access::require_staff;
 
 const PAGE_SIZE: i64 = 100;
 
-pub(crate) fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        require_staff(&call, &visit, UserRole::Admin)?;
-        let query = PageQuery::from_call(&call).unwrap_or_default();
-        let before: Option<i64> = query.get("before").and_then(|text| text.parse().ok());
-        let filter = AuditFilter { before, ..AuditFilter::default() };
-        let load = move |tx: &mut Tx<'_>| {
-            let found = audit::list(tx, filter, PAGE_SIZE)?;
-            let last = found.last().map(|entry| entry.seq);
-            let mut names = Usernames::new();
-            let items = found.into_iter().map(|entry| load_item(tx, &mut names, entry));
-            Ok::<_, Error>((items.collect::<Result<Vec<_>, Error>>()?, last))
-        };
-        let (entries, last) = call.read(load).await?;
-        let is_full = i64::try_from(entries.len()).is_ok_and(|count| count >= PAGE_SIZE);
-        let next = last.filter(|_| is_full).map(|last| format!("{AUDIT_PATH}?before={last}"));
-        let page = AdminAuditPage {
-            frame: visit.page_frame(&call),
-            entries,
-            pager: Pager { previous: before.map(|_| AUDIT_PATH.to_owned()), next },
-        };
-        Ok(visit.render_page(&call, &page)?)
-    })
+pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    require_staff(&call, &visit, UserRole::Admin)?;
+    let query = PageQuery::from_call(&call).unwrap_or_default();
+    let before: Option<i64> = query.get("before").and_then(|text| text.parse().ok());
+    let filter = AuditFilter { before, ..AuditFilter::default() };
+    let load = move |tx: &mut Tx<'_>| {
+        let found = audit::list(tx, filter, PAGE_SIZE)?;
+        let last = found.last().map(|entry| entry.seq);
+        let mut names = Usernames::new();
+        let items = found.into_iter().map(|entry| load_item(tx, &mut names, entry));
+        Ok::<_, Error>((items.collect::<Result<Vec<_>, Error>>()?, last))
+    };
+    let (entries, last) = call.read(load).await?;
+    let is_full = i64::try_from(entries.len()).is_ok_and(|count| count >= PAGE_SIZE);
+    let next = last.filter(|_| is_full).map(|last| format!("{AUDIT_PATH}?before={last}"));
+    let page = AdminAuditPage {
+        frame: visit.page_frame(&call),
+        entries,
+        pager: Pager { previous: before.map(|_| AUDIT_PATH.to_owned()), next },
+    };
+    Ok(visit.render_page(&call, &page)?)
 }
 
 /// Usernames by id, since most entries of a page are about a few accounts.

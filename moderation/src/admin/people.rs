@@ -6,10 +6,9 @@ use network::emails::JOIN_PATH;
 use network::user_roles::{self, UserRole, role_name};
 use network::{email_links, invitations, lookup, registration};
 use pages::{AdminPeoplePage, ApplicationItem, FormField, InvitationItem, RoleItem};
-use portal::{BrowserVisit, PageExit, PageQuery, accept_form, redirect_to, run_page};
+use portal::{BrowserVisit, PageExit, PageQuery, accept_form, redirect_to};
 use store::Tx;
 use web::HttpReply;
-use web::endpoint::HandlerFuture;
 use web::error_formats::error_message;
 use web::request_context::RequestContext;
 
@@ -19,12 +18,10 @@ use crate::access::require_staff;
 
 const SHOWN_APPLICATIONS: i64 = 100;
 
-pub(crate) fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let actor = require_staff(&call, &visit, UserRole::Moderator)?;
-        render(&call, &visit, &actor, FormField::default()).await
-    })
+pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let actor = require_staff(&call, &visit, UserRole::Moderator)?;
+    render(&call, &visit, &actor, FormField::default()).await
 }
 
 async fn render(
@@ -92,67 +89,61 @@ fn load_roles(tx: &mut Tx<'_>) -> Result<Vec<RoleItem>, Error> {
     Ok(roles)
 }
 
-pub(crate) fn decide_application(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let actor = require_staff(&call, &visit, UserRole::Moderator)?;
-        let sent = accept_form(&call, &visit).await?;
-        let id = sent.text("application");
-        let id: i64 = id.parse().map_err(|_| Refusal::invalid_value("application", id))?;
-        let site = call.state.page_context.site.clone();
-        match sent.text("decision").as_str() {
-            "accept" => {
-                let accept = move |tx: &mut Tx<'_>| registration::accept_application(tx, &site, &actor, id).map(drop);
-                call.write(accept).await?;
-            }
-            "reject" => {
-                call.write(move |tx: &mut Tx<'_>| registration::refuse_application(tx, &site, &actor, id)).await?;
-            }
-            other => return Err(Refusal::invalid_value("decision", other).into()),
+pub(crate) async fn decide_application(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let actor = require_staff(&call, &visit, UserRole::Moderator)?;
+    let sent = accept_form(&call, &visit).await?;
+    let id = sent.text("application");
+    let id: i64 = id.parse().map_err(|_| Refusal::invalid_value("application", id))?;
+    let site = call.state.page_context.site.clone();
+    match sent.text("decision").as_str() {
+        "accept" => {
+            let accept = move |tx: &mut Tx<'_>| registration::accept_application(tx, &site, &actor, id).map(drop);
+            call.write(accept).await?;
         }
-        Ok(redirect_to(PEOPLE_PATH))
-    })
+        "reject" => {
+            call.write(move |tx: &mut Tx<'_>| registration::refuse_application(tx, &site, &actor, id)).await?;
+        }
+        other => return Err(Refusal::invalid_value("decision", other).into()),
+    }
+    Ok(redirect_to(PEOPLE_PATH))
 }
 
-pub(crate) fn set_role(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let actor = require_staff(&call, &visit, UserRole::Admin)?;
-        let sent = accept_form(&call, &visit).await?;
-        let (username, role) = (sent.text("username").trim().to_owned(), sent.text("role"));
-        let role = if role == "none" { None } else { Some(user_roles::parse_role(&role)?) };
-        let (by, name) = (actor.clone(), username.clone());
-        let change = move |tx: &mut Tx<'_>| {
-            let user = lookup::user(tx, &name)?.id;
-            match role {
-                Some(role) => user_roles::grant(tx, &by, user, role),
-                None => user_roles::revoke(tx, &by, user).map(drop),
-            }
-        };
-        match call.write(change).await.split_refusal()? {
-            Ok(()) => Ok(redirect_to(PEOPLE_PATH)),
-            Err(refusal) => {
-                let field = FormField::invalid(username, error_message(&refusal));
-                Ok(render(&call, &visit, &actor, field).await?.status(400))
-            }
+pub(crate) async fn set_role(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let actor = require_staff(&call, &visit, UserRole::Admin)?;
+    let sent = accept_form(&call, &visit).await?;
+    let (username, role) = (sent.text("username").trim().to_owned(), sent.text("role"));
+    let role = if role == "none" { None } else { Some(user_roles::parse_role(&role)?) };
+    let (by, name) = (actor.clone(), username.clone());
+    let change = move |tx: &mut Tx<'_>| {
+        let user = lookup::user(tx, &name)?.id;
+        match role {
+            Some(role) => user_roles::grant(tx, &by, user, role),
+            None => user_roles::revoke(tx, &by, user).map(drop),
         }
-    })
+    };
+    match call.write(change).await.split_refusal()? {
+        Ok(()) => Ok(redirect_to(PEOPLE_PATH)),
+        Err(refusal) => {
+            let field = FormField::invalid(username, error_message(&refusal));
+            Ok(render(&call, &visit, &actor, field).await?.status(400))
+        }
+    }
 }
 
 /// `POST /admin/invitations`, with `invitation` to revoke one.
-pub(crate) fn invite(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let actor = require_staff(&call, &visit, UserRole::Moderator)?;
-        let sent = accept_form(&call, &visit).await?;
-        if let Some(id) = sent.optional_text("invitation") {
-            call.write(move |tx: &mut Tx<'_>| invitations::revoke(tx, &actor, &id)).await?;
-            return Ok(redirect_to(PEOPLE_PATH));
-        }
-        let site = call.state.page_context.site.clone();
-        let create = move |tx: &mut Tx<'_>| email_links::create_invitation(tx, &site, &actor, "");
-        let link = call.write(create).await?;
-        let secret = link.split_once("?token=").map_or("", |(_, secret)| secret);
-        Ok(redirect_to(&format!("{PEOPLE_PATH}?invited={secret}")))
-    })
+pub(crate) async fn invite(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let actor = require_staff(&call, &visit, UserRole::Moderator)?;
+    let sent = accept_form(&call, &visit).await?;
+    if let Some(id) = sent.optional_text("invitation") {
+        call.write(move |tx: &mut Tx<'_>| invitations::revoke(tx, &actor, &id)).await?;
+        return Ok(redirect_to(PEOPLE_PATH));
+    }
+    let site = call.state.page_context.site.clone();
+    let create = move |tx: &mut Tx<'_>| email_links::create_invitation(tx, &site, &actor, "");
+    let link = call.write(create).await?;
+    let secret = link.split_once("?token=").map_or("", |(_, secret)| secret);
+    Ok(redirect_to(&format!("{PEOPLE_PATH}?invited={secret}")))
 }

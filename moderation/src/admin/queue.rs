@@ -8,11 +8,10 @@ use network::reports::{self, ReportContext, StoredReport, SubjectKind, subject_n
 use network::user_roles::UserRole;
 use pages::members::PostMedia;
 use pages::{AdminAppealItem, AdminQueuePage, AdminReportItem, Notice, Pager};
-use portal::{BrowserVisit, PageExit, PageQuery, accept_form, redirect_to, run_page};
+use portal::{BrowserVisit, PageExit, PageQuery, accept_form, redirect_to};
 use store::Tx;
 use store::media::Media;
 use web::HttpReply;
-use web::endpoint::HandlerFuture;
 use web::error_formats::error_message;
 use web::media_files::{MediaFileReaders, send_media_file};
 use web::request_context::RequestContext;
@@ -39,12 +38,10 @@ impl RefusedOrder {
     }
 }
 
-pub(crate) fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let actor = require_staff(&call, &visit, UserRole::Moderator)?;
-        render(&call, &visit, &actor, None).await
-    })
+pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let actor = require_staff(&call, &visit, UserRole::Moderator)?;
+    render(&call, &visit, &actor, None).await
 }
 
 /// Starts with the report whose action was refused, which may be on another page.
@@ -151,38 +148,34 @@ fn show_media(report: i64, media: &Media) -> Option<PostMedia> {
     (!is_empty).then_some(PostMedia { picture: shown.picture, video: shown.video, description: shown.description })
 }
 
-pub(crate) fn show_file(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let actor = require_staff(&call, &visit, UserRole::Moderator)?;
-        let report = call.path_id::<()>("report")?.get();
-        let context = call.read(move |tx: &mut Tx<'_>| reports::load_context(tx, &actor, report)).await?;
-        let name = call.path_text("file")?;
-        let found = context.media.iter().find_map(|media| Some((media, media.find_path(name)?)));
-        let (media, path) = found.ok_or(Refusal::RouteNotFound)?;
-        let sent = send_media_file(&call, media, &path, MediaFileReaders::SignedInPerson, None).await?;
-        Ok(sent.ok_or(Refusal::RouteNotFound)?)
-    })
+pub(crate) async fn show_file(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let actor = require_staff(&call, &visit, UserRole::Moderator)?;
+    let report = call.path_id::<()>("report")?.get();
+    let context = call.read(move |tx: &mut Tx<'_>| reports::load_context(tx, &actor, report)).await?;
+    let name = call.path_text("file")?;
+    let found = context.media.iter().find_map(|media| Some((media, media.find_path(name)?)));
+    let (media, path) = found.ok_or(Refusal::RouteNotFound)?;
+    let sent = send_media_file(&call, media, &path, MediaFileReaders::SignedInPerson, None).await?;
+    Ok(sent.ok_or(Refusal::RouteNotFound)?)
 }
 
-pub(crate) fn act(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let actor = require_staff(&call, &visit, UserRole::Moderator)?;
-        let sent = accept_form(&call, &visit).await?;
-        let (report, form) = (sent.text("report"), ActForm::read(&sent)?);
-        let report: i64 = report.parse().map_err(|_| Refusal::invalid_value("report", report))?;
-        let (site, by, ordered) = (call.state.page_context.site.clone(), actor.clone(), form.clone());
-        let done = call.write(move |tx: &mut Tx<'_>| order_act(tx, &site, &by, report, &ordered)).await;
-        match done.split_refusal()? {
-            Ok(Some(action)) => Ok(redirect_to(&format!("{QUEUE_PATH}?done={action}"))),
-            Ok(None) => Ok(redirect_to(&format!("{QUEUE_PATH}?dismissed=1"))),
-            Err(refusal) => {
-                let refused = RefusedOrder::new(report, (form.reason, form.days), &refusal);
-                render(&call, &visit, &actor, Some(refused)).await
-            }
+pub(crate) async fn act(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let actor = require_staff(&call, &visit, UserRole::Moderator)?;
+    let sent = accept_form(&call, &visit).await?;
+    let (report, form) = (sent.text("report"), ActForm::read(&sent)?);
+    let report: i64 = report.parse().map_err(|_| Refusal::invalid_value("report", report))?;
+    let (site, by, ordered) = (call.state.page_context.site.clone(), actor.clone(), form.clone());
+    let done = call.write(move |tx: &mut Tx<'_>| order_act(tx, &site, &by, report, &ordered)).await;
+    match done.split_refusal()? {
+        Ok(Some(action)) => Ok(redirect_to(&format!("{QUEUE_PATH}?done={action}"))),
+        Ok(None) => Ok(redirect_to(&format!("{QUEUE_PATH}?dismissed=1"))),
+        Err(refusal) => {
+            let refused = RefusedOrder::new(report, (form.reason, form.days), &refusal);
+            render(&call, &visit, &actor, Some(refused)).await
         }
-    })
+    }
 }
 
 /// Returns the action that was taken; none if the report was dismissed.
@@ -215,24 +208,22 @@ fn select_target(report: &StoredReport, kind: Kind) -> ModerationTarget {
     }
 }
 
-pub(crate) fn decide_appeal(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let actor = require_staff(&call, &visit, UserRole::Moderator)?;
-        let sent = accept_form(&call, &visit).await?;
-        let action = sent.text("action");
-        let action: i64 = action.parse().map_err(|_| Refusal::invalid_value("action", action))?;
-        let accept = match sent.text("decision").as_str() {
-            "accept" => true,
-            "reject" => false,
-            other => return Err(Refusal::invalid_value("decision", other).into()),
-        };
-        let (site, by, text) = (call.state.page_context.site.clone(), actor.clone(), sent.text("answer"));
-        let typed = (text.clone(), String::new());
-        let decide = move |tx: &mut Tx<'_>| moderation::decide_appeal(tx, &site, &by, action, accept, &text);
-        match call.write(decide).await.split_refusal()? {
-            Ok(()) => Ok(redirect_to(QUEUE_PATH)),
-            Err(refusal) => render(&call, &visit, &actor, Some(RefusedOrder::new(action, typed, &refusal))).await,
-        }
-    })
+pub(crate) async fn decide_appeal(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let actor = require_staff(&call, &visit, UserRole::Moderator)?;
+    let sent = accept_form(&call, &visit).await?;
+    let action = sent.text("action");
+    let action: i64 = action.parse().map_err(|_| Refusal::invalid_value("action", action))?;
+    let accept = match sent.text("decision").as_str() {
+        "accept" => true,
+        "reject" => false,
+        other => return Err(Refusal::invalid_value("decision", other).into()),
+    };
+    let (site, by, text) = (call.state.page_context.site.clone(), actor.clone(), sent.text("answer"));
+    let typed = (text.clone(), String::new());
+    let decide = move |tx: &mut Tx<'_>| moderation::decide_appeal(tx, &site, &by, action, accept, &text);
+    match call.write(decide).await.split_refusal()? {
+        Ok(()) => Ok(redirect_to(QUEUE_PATH)),
+        Err(refusal) => render(&call, &visit, &actor, Some(RefusedOrder::new(action, typed, &refusal))).await,
+    }
 }

@@ -7,11 +7,9 @@ use network::user_roles::UserRole;
 use pages::{AdminSitePage, FormField, Notice, SettingItem, SettingSection};
 use portal::{
     BrowserVisit, PageExit, PageQuery, SHOWN_FIELD, accept_form, differs_from_shown, encode_shown_values, redirect_to,
-    run_page,
 };
 use store::Tx;
 use web::HttpReply;
-use web::endpoint::HandlerFuture;
 use web::request_context::RequestContext;
 
 use super::SITE_PATH;
@@ -28,18 +26,16 @@ struct SiteForm {
     wrong: Vec<InvalidParameter>,
 }
 
-pub(crate) fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        require_staff(&call, &visit, UserRole::Admin)?;
-        let load = |tx: &mut Tx<'_>| {
-            let values = NAMES.iter().map(|name| Ok(with_line_feeds(&site_settings::get(tx, name)?)));
-            Ok::<_, Error>(values.collect::<Result<Vec<String>, Fault>>()?)
-        };
-        let values = call.read(load).await?;
-        let shown = encode_shown_values(NAMES.into_iter().zip(values.iter().map(String::as_str)));
-        render(&call, &visit, SiteForm { values, shown, wrong: Vec::new() })
-    })
+pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    require_staff(&call, &visit, UserRole::Admin)?;
+    let load = |tx: &mut Tx<'_>| {
+        let values = NAMES.iter().map(|name| Ok(with_line_feeds(&site_settings::get(tx, name)?)));
+        Ok::<_, Error>(values.collect::<Result<Vec<String>, Fault>>()?)
+    };
+    let values = call.read(load).await?;
+    let shown = encode_shown_values(NAMES.into_iter().zip(values.iter().map(String::as_str)));
+    render(&call, &visit, SiteForm { values, shown, wrong: Vec::new() })
 }
 
 fn render(call: &RequestContext, visit: &BrowserVisit, form: SiteForm) -> Result<HttpReply, PageExit> {
@@ -88,28 +84,26 @@ fn with_line_feeds(text: &str) -> String {
 }
 
 /// `POST /admin/site`. What was not changed in the form stays as it is, even if somebody else has changed it meanwhile.
-pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let actor = require_staff(&call, &visit, UserRole::Admin)?;
-        let sent = accept_form(&call, &visit).await?;
-        let shown = sent.text(SHOWN_FIELD);
-        let values: Vec<String> = NAMES.iter().map(|name| with_line_feeds(&sent.text(name))).collect();
-        let typed = NAMES.into_iter().zip(&values);
-        let changed = typed.filter(|(name, value)| differs_from_shown(&shown, name, value) != Some(false));
-        let changed: Vec<(&str, String)> = changed.map(|(name, value)| (name, value.clone())).collect();
-        let site = call.state.page_context.site.clone();
-        let store = move |tx: &mut Tx<'_>| {
-            let changed: Vec<(&str, &str)> = changed.iter().map(|(name, value)| (*name, value.as_str())).collect();
-            site_settings::set_all(tx, &actor, &changed)
-        };
-        match call.write(store).await.split_refusal()? {
-            Ok(()) => {
-                call.read(move |tx: &mut Tx<'_>| Ok::<_, Error>(site.load_settings(tx)?)).await?;
-                Ok(redirect_to(&format!("{SITE_PATH}?done=site")))
-            }
-            Err(Refusal::InvalidParameters(wrong)) => render(&call, &visit, SiteForm { values, shown, wrong }),
-            Err(refusal) => Err(refusal.into()),
+pub(crate) async fn submit(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let actor = require_staff(&call, &visit, UserRole::Admin)?;
+    let sent = accept_form(&call, &visit).await?;
+    let shown = sent.text(SHOWN_FIELD);
+    let values: Vec<String> = NAMES.iter().map(|name| with_line_feeds(&sent.text(name))).collect();
+    let typed = NAMES.into_iter().zip(&values);
+    let changed = typed.filter(|(name, value)| differs_from_shown(&shown, name, value) != Some(false));
+    let changed: Vec<(&str, String)> = changed.map(|(name, value)| (name, value.clone())).collect();
+    let site = call.state.page_context.site.clone();
+    let store = move |tx: &mut Tx<'_>| {
+        let changed: Vec<(&str, &str)> = changed.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        site_settings::set_all(tx, &actor, &changed)
+    };
+    match call.write(store).await.split_refusal()? {
+        Ok(()) => {
+            call.read(move |tx: &mut Tx<'_>| Ok::<_, Error>(site.load_settings(tx)?)).await?;
+            Ok(redirect_to(&format!("{SITE_PATH}?done=site")))
         }
-    })
+        Err(Refusal::InvalidParameters(wrong)) => render(&call, &visit, SiteForm { values, shown, wrong }),
+        Err(refusal) => Err(refusal.into()),
+    }
 }

@@ -4,10 +4,9 @@ use base::{Error, Refusal, SplitRefusal};
 use network::blocked_terms::{self, KIND_NAMES, Term, TermKind};
 use network::user_roles::UserRole;
 use pages::{AdminTermsPage, BlockedTermGroup, BlockedTermItem, FormField};
-use portal::{BrowserVisit, PageExit, accept_form, redirect_to, run_page};
+use portal::{BrowserVisit, PageExit, accept_form, redirect_to};
 use store::Tx;
 use web::HttpReply;
-use web::endpoint::HandlerFuture;
 use web::error_formats::error_message;
 use web::request_context::RequestContext;
 
@@ -20,13 +19,11 @@ struct TermForm {
     hold: bool,
 }
 
-pub(crate) fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        require_staff(&call, &visit, UserRole::Admin)?;
-        let form = TermForm { kind: TermKind::Word, term: FormField::default(), hold: false };
-        render(&call, &visit, form).await
-    })
+pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    require_staff(&call, &visit, UserRole::Admin)?;
+    let form = TermForm { kind: TermKind::Word, term: FormField::default(), hold: false };
+    render(&call, &visit, form).await
 }
 
 async fn render(call: &RequestContext, visit: &BrowserVisit, form: TermForm) -> Result<HttpReply, PageExit> {
@@ -64,28 +61,26 @@ fn describe_kind(kind: TermKind) -> (&'static str, &'static str, &'static str) {
     }
 }
 
-pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let actor = require_staff(&call, &visit, UserRole::Admin)?;
-        let sent = accept_form(&call, &visit).await?;
-        let kind = blocked_terms::parse_kind(&sent.text("kind"))?;
-        let (term, hold) = (sent.text("term"), sent.optional_text("hold").is_some());
-        let stored = term.clone();
-        let changed = match sent.text("act").as_str() {
-            "block" => {
-                let block = move |tx: &mut Tx<'_>| blocked_terms::set(tx, &actor, kind, &stored, hold).map(drop);
-                call.write(block).await
-            }
-            "unblock" => call.write(move |tx: &mut Tx<'_>| blocked_terms::delete(tx, &actor, kind, &stored)).await,
-            act => return Err(Refusal::invalid_value("act", act).into()),
-        };
-        match changed.split_refusal()? {
-            Ok(()) => Ok(redirect_to(TERMS_PATH)),
-            Err(refusal) => {
-                let form = TermForm { kind, term: FormField::invalid(term, error_message(&refusal)), hold };
-                Ok(render(&call, &visit, form).await?.status(400))
-            }
+pub(crate) async fn submit(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let actor = require_staff(&call, &visit, UserRole::Admin)?;
+    let sent = accept_form(&call, &visit).await?;
+    let kind = blocked_terms::parse_kind(&sent.text("kind"))?;
+    let (term, hold) = (sent.text("term"), sent.optional_text("hold").is_some());
+    let stored = term.clone();
+    let changed = match sent.text("act").as_str() {
+        "block" => {
+            let block = move |tx: &mut Tx<'_>| blocked_terms::set(tx, &actor, kind, &stored, hold).map(drop);
+            call.write(block).await
         }
-    })
+        "unblock" => call.write(move |tx: &mut Tx<'_>| blocked_terms::delete(tx, &actor, kind, &stored)).await,
+        act => return Err(Refusal::invalid_value("act", act).into()),
+    };
+    match changed.split_refusal()? {
+        Ok(()) => Ok(redirect_to(TERMS_PATH)),
+        Err(refusal) => {
+            let form = TermForm { kind, term: FormField::invalid(term, error_message(&refusal)), hold };
+            Ok(render(&call, &visit, form).await?.status(400))
+        }
+    }
 }

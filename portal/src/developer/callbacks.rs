@@ -2,46 +2,41 @@
 
 use network::portal;
 use pages::{AppTab, CallbackDiff, CallbackTesterPage, CallbackVerdict, FormField};
-use web::endpoint::HandlerFuture;
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
 
 use super::OwnedApp;
+use crate::site::PageExit;
 use crate::site::forms::accept_form;
-use crate::site::{PageExit, run_page};
 
-pub(crate) fn show_tester(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let own = OwnedApp::from_call(&call).await?;
-        tester_page(&call, &own, FormField::default(), None)
-    })
+pub(crate) async fn show_tester(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let own = OwnedApp::from_call(&call).await?;
+    tester_page(&call, &own, FormField::default(), None)
 }
 
 /// `POST /developer/apps/{id}/callbacks`. Nothing changes.
-pub(crate) fn test(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let own = OwnedApp::from_call(&call).await?;
-        let sent = accept_form(&call, &own.visit).await?;
-        let url = sent.text("url");
-        if url.is_empty() {
-            let url = FormField::invalid(url, "Enter a callback URL.");
-            return Ok(tester_page(&call, &own, url, None)?.status(400));
-        }
-        let tested = portal::test_callback(&own.app, &url, call.state.oauth_settings.ports);
-        let compared = tested.comparisons.into_iter().map(|one| CallbackDiff {
-            registered: one.registered,
-            submitted: url.clone(),
-            oauth1: one.oauth1,
-            oauth2: one.oauth2,
-        });
-        let verdict = CallbackVerdict {
-            oauth1: tested.oauth1,
-            oauth2: tested.oauth2,
-            rejection: tested.unfit,
-            comparisons: compared.collect(),
-        };
-        tester_page(&call, &own, FormField::new(&url), Some(verdict))
-    })
+pub(crate) async fn test(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let own = OwnedApp::from_call(&call).await?;
+    let sent = accept_form(&call, &own.visit).await?;
+    let url = sent.text("url");
+    if url.is_empty() {
+        let url = FormField::invalid(url, "Enter a callback URL.");
+        return Ok(tester_page(&call, &own, url, None)?.status(400));
+    }
+    let tested = portal::test_callback(&own.app, &url, call.state.oauth_settings.ports);
+    let compared = tested.comparisons.into_iter().map(|one| CallbackDiff {
+        registered: one.registered,
+        submitted: url.clone(),
+        oauth1: one.oauth1,
+        oauth2: one.oauth2,
+    });
+    let verdict = CallbackVerdict {
+        oauth1: tested.oauth1,
+        oauth2: tested.oauth2,
+        rejection: tested.unfit,
+        comparisons: compared.collect(),
+    };
+    tester_page(&call, &own, FormField::new(&url), Some(verdict))
 }
 
 fn tester_page(

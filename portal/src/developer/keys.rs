@@ -9,14 +9,13 @@ use pages::{
     AppKeysPage, AppTab, CredentialItem, CredentialKind, CredentialValue, RegenerateKeyPage, RevealedCredentials,
 };
 use store::usage::CredentialLastUse;
-use web::endpoint::HandlerFuture;
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
 
 use super::{OwnedApp, app_form, not_found_page, outcome_or_page};
+use crate::site::PageExit;
 use crate::site::app_summary::permission_level;
 use crate::site::forms::accept_form;
-use crate::site::{PageExit, run_page};
 
 /// Characters of a secret that stay visible.
 const ENDING_LENGTH: usize = 4;
@@ -38,65 +37,59 @@ impl CredentialState {
     }
 }
 
-pub(crate) fn list(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let own = OwnedApp::from_call(&call).await?;
-        keys_page(&call, &own, None).await
-    })
+pub(crate) async fn list(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let own = OwnedApp::from_call(&call).await?;
+    keys_page(&call, &own, None).await
 }
 
-pub(crate) fn show_regenerate(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let own = OwnedApp::from_call(&call).await?;
-        let kind = credential_kind(&call, &own)?;
-        let app = own.app_ref();
-        let state = load_credential_state(&call, &own).await?;
-        let exists = match kind {
-            CredentialKind::Api => true,
-            CredentialKind::Bearer => state.bearer.is_some(),
-            CredentialKind::Access => state.token.is_some(),
-            CredentialKind::Client => own.app.client_secret_digest.is_some(),
-        };
-        let page = RegenerateKeyPage {
-            frame: own.visit.page_frame(&call),
-            action: format!("{}/{}/regenerate", AppTab::Keys.path_for_app(&app), kind.name()),
-            app,
-            kind,
-            exists,
-        };
-        Ok(own.visit.render_page(&call, &page)?)
-    })
+pub(crate) async fn show_regenerate(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let own = OwnedApp::from_call(&call).await?;
+    let kind = credential_kind(&call, &own)?;
+    let app = own.app_ref();
+    let state = load_credential_state(&call, &own).await?;
+    let exists = match kind {
+        CredentialKind::Api => true,
+        CredentialKind::Bearer => state.bearer.is_some(),
+        CredentialKind::Access => state.token.is_some(),
+        CredentialKind::Client => own.app.client_secret_digest.is_some(),
+    };
+    let page = RegenerateKeyPage {
+        frame: own.visit.page_frame(&call),
+        action: format!("{}/{}/regenerate", AppTab::Keys.path_for_app(&app), kind.name()),
+        app,
+        kind,
+        exists,
+    };
+    Ok(own.visit.render_page(&call, &page)?)
 }
 
-pub(crate) fn regenerate(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let mut own = OwnedApp::from_call(&call).await?;
-        accept_form(&call, &own.visit).await?;
-        let kind = credential_kind(&call, &own)?;
-        let (by, id) = (own.audit_actor(), own.app.id);
-        let which = match kind {
-            CredentialKind::Api => Some(AppCredentialKind::Api),
-            CredentialKind::Bearer => Some(AppCredentialKind::Bearer),
-            CredentialKind::Client => Some(AppCredentialKind::Client),
-            CredentialKind::Access => None,
+pub(crate) async fn regenerate(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let mut own = OwnedApp::from_call(&call).await?;
+    accept_form(&call, &own.visit).await?;
+    let kind = credential_kind(&call, &own)?;
+    let (by, id) = (own.audit_actor(), own.app.id);
+    let which = match kind {
+        CredentialKind::Api => Some(AppCredentialKind::Api),
+        CredentialKind::Bearer => Some(AppCredentialKind::Bearer),
+        CredentialKind::Client => Some(AppCredentialKind::Client),
+        CredentialKind::Access => None,
+    };
+    let outcome = call.write(move |tx| {
+        let values = if let Some(which) = which {
+            rotated_values(portal::rotate_credential(tx, &by, id, which)?)
+        } else {
+            let (token, secret) = portal::renew_owner_token(tx, &by, id)?;
+            vec![
+                credential_value("Access token", token.expose_secret()),
+                credential_value("Access token secret", secret.expose_secret()),
+            ]
         };
-        let outcome = call.write(move |tx| {
-            let values = if let Some(which) = which {
-                rotated_values(portal::rotate_credential(tx, &by, id, which)?)
-            } else {
-                let (token, secret) = portal::renew_owner_token(tx, &by, id)?;
-                vec![
-                    credential_value("Access token", token.expose_secret()),
-                    credential_value("Access token secret", secret.expose_secret()),
-                ]
-            };
-            Ok((values, network::apps::find(tx, id)?))
-        });
-        let (values, app) = outcome_or_page(&call, &own.visit, outcome.await)?;
-        own.app = app;
-        let what = kind.label().to_owned();
-        keys_page(&call, &own, Some(RevealedCredentials { title: what, values })).await
-    })
+        Ok((values, network::apps::find(tx, id)?))
+    });
+    let (values, app) = outcome_or_page(&call, &own.visit, outcome.await)?;
+    own.app = app;
+    let what = kind.label().to_owned();
+    keys_page(&call, &own, Some(RevealedCredentials { title: what, values })).await
 }
 
 pub(super) async fn show_created_keys(

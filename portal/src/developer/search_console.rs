@@ -14,57 +14,52 @@ use query::{
     AccessTier, ClauseKind, ExplainedClause, OPERATORS, OperatorClass, ParsedQuery, PostFeatures, QueryDialect,
     QueryError, QueryOperator, QueryProduct, parse,
 };
-use web::endpoint::HandlerFuture;
 use web::page_context::SITE_LINKS;
-use web::request_context::RequestContext;
+use web::request_context::{HttpReply, RequestContext};
 
-use crate::site::{BrowserVisit, MemberVisit, PageExit, run_page};
+use crate::site::{BrowserVisit, MemberVisit, PageExit};
 
 /// Stored posts that a rule is tested against.
 pub(super) const SCANNED_POSTS: i64 = 1_000;
 const HOUR_MS: i64 = 3_600_000;
 const MAX_SHOWN_POSTS: usize = 10;
 
-pub(crate) fn show_console(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = MemberVisit::from_call(&call).await?;
-        Ok(visit.render_page(&call, &empty_page(&call, &visit, ConsoleProduct::Recent))?)
-    })
+pub(crate) async fn show_console(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = MemberVisit::from_call(&call).await?;
+    Ok(visit.render_page(&call, &empty_page(&call, &visit, ConsoleProduct::Recent))?)
 }
 
 /// `POST /developer/search`. Nothing changes.
-pub(crate) fn run_query(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let (visit, form) = MemberVisit::accept_form(&call).await?;
-        let person = visit.person.user.id;
-        let product = ConsoleProduct::parse(&form.text("product")).unwrap_or_default();
-        let mut page = empty_page(&call, &visit, product);
-        page.query = FormField::new(form.text("query"));
-        page.post = FormField::new(form.text("post").trim());
-        let query = match parse(&page.query.value, query_dialect(product)) {
-            Ok(query) => query,
-            Err(problems) => {
-                page.query.error = Some("The query is invalid.".to_owned());
-                page.query_errors = query_errors(&problems);
-                return Ok(visit.render_page(&call, &page)?.status(400));
-            }
-        };
-        page.parsed = Some(summarize_query(&query, &page.query.value));
-        let post = page.post.value.clone();
-        if !post.is_empty() {
-            page.checked_post = check_post(&call, person, &post, &query).await?;
-            if page.checked_post.is_none() {
-                page.post.error = Some("No post visible to you has this ID.".to_owned());
-            }
+pub(crate) async fn run_query(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let (visit, form) = MemberVisit::accept_form(&call).await?;
+    let person = visit.person.user.id;
+    let product = ConsoleProduct::parse(&form.text("product")).unwrap_or_default();
+    let mut page = empty_page(&call, &visit, product);
+    page.query = FormField::new(form.text("query"));
+    page.post = FormField::new(form.text("post").trim());
+    let query = match parse(&page.query.value, query_dialect(product)) {
+        Ok(query) => query,
+        Err(problems) => {
+            page.query.error = Some("The query is invalid.".to_owned());
+            page.query_errors = query_errors(&problems);
+            return Ok(visit.render_page(&call, &page)?.status(400));
         }
-        if query.dialect().product.is_search() {
-            search_posts(&call, person, query, &mut page).await?;
-        } else {
-            page.matching_posts = Some(scan_newest_posts(&call, query).await?);
+    };
+    page.parsed = Some(summarize_query(&query, &page.query.value));
+    let post = page.post.value.clone();
+    if !post.is_empty() {
+        page.checked_post = check_post(&call, person, &post, &query).await?;
+        if page.checked_post.is_none() {
+            page.post.error = Some("No post visible to you has this ID.".to_owned());
         }
-        let status = if page.post.error.is_some() { 404 } else { 200 };
-        Ok(visit.render_page(&call, &page)?.status(status))
-    })
+    }
+    if query.dialect().product.is_search() {
+        search_posts(&call, person, query, &mut page).await?;
+    } else {
+        page.matching_posts = Some(scan_newest_posts(&call, query).await?);
+    }
+    let status = if page.post.error.is_some() { 404 } else { 200 };
+    Ok(visit.render_page(&call, &page)?.status(status))
 }
 
 fn empty_page(call: &RequestContext, visit: &BrowserVisit, product: ConsoleProduct) -> SearchConsolePage {

@@ -6,60 +6,55 @@ use network::rules::{self, NewStreamRule};
 use pages::{AppTab, FormField, Pager, StreamRuleItem, StreamRulesPage};
 use query::{AccessTier, ParsedQuery, QueryDialect, parse};
 use store::rules::{StreamProduct, StreamRule};
-use web::endpoint::HandlerFuture;
-use web::request_context::RequestContext;
+use web::request_context::{HttpReply, RequestContext};
 
 use super::search_console::{SCANNED_POSTS, query_errors, scan_newest_posts};
 use super::{OwnedApp, outcome_or_page};
 use crate::site::forms::{self, accept_form};
-use crate::site::{PageExit, redirect_to, run_page};
+use crate::site::{PageExit, redirect_to};
 
 const PAGE_SIZE: usize = 50;
 /// In characters.
 const MAX_TAG_LENGTH: usize = 255;
 
-pub(crate) fn list(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let own = OwnedApp::from_call(&call).await?;
-        let page = rules_page(&call, &own).await?;
-        Ok(own.visit.render_page(&call, &page)?)
-    })
+pub(crate) async fn list(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let own = OwnedApp::from_call(&call).await?;
+    let page = rules_page(&call, &own).await?;
+    Ok(own.visit.render_page(&call, &page)?)
 }
 
 /// `POST /developer/apps/{id}/stream`: tries a rule, or adds it.
-pub(crate) fn submit_rule(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let own = OwnedApp::from_call(&call).await?;
-        let form = accept_form(&call, &own.visit).await?;
-        let (value, tag) = (form.text("value"), form.text("tag"));
-        let adds = form.text("do") == "add";
-        let mut page = rules_page(&call, &own).await?;
-        page.value = FormField::new(&value);
-        page.tag = FormField::new(&tag);
-        let dialect = rule_dialect(&own);
-        let query = match parse(&value, dialect) {
-            Ok(query) => query,
-            Err(problems) => {
-                page.value.error = Some("The rule is invalid.".to_owned());
-                page.query_errors = query_errors(&problems);
-                return Ok(own.visit.render_page(&call, &page)?.status(400));
-            }
-        };
-        if tag.chars().count() > MAX_TAG_LENGTH {
-            page.tag.error = Some(format!("Use at most {MAX_TAG_LENGTH} characters."));
+pub(crate) async fn submit_rule(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let own = OwnedApp::from_call(&call).await?;
+    let form = accept_form(&call, &own.visit).await?;
+    let (value, tag) = (form.text("value"), form.text("tag"));
+    let adds = form.text("do") == "add";
+    let mut page = rules_page(&call, &own).await?;
+    page.value = FormField::new(&value);
+    page.tag = FormField::new(&tag);
+    let dialect = rule_dialect(&own);
+    let query = match parse(&value, dialect) {
+        Ok(query) => query,
+        Err(problems) => {
+            page.value.error = Some("The rule is invalid.".to_owned());
+            page.query_errors = query_errors(&problems);
             return Ok(own.visit.render_page(&call, &page)?.status(400));
         }
-        if !adds {
-            page.tried_posts = Some(scan_newest_posts(&call, query).await?);
-            return Ok(own.visit.render_page(&call, &page)?);
-        }
-        let refused = add_rule(&call, &own, (value, tag), &query, dialect.max_rules()).await?;
-        if refused.is_some() {
-            page.value.error = refused;
-            return Ok(own.visit.render_page(&call, &page)?.status(400));
-        }
-        Ok(redirect_to(&format!("{}?added", page.action)))
-    })
+    };
+    if tag.chars().count() > MAX_TAG_LENGTH {
+        page.tag.error = Some(format!("Use at most {MAX_TAG_LENGTH} characters."));
+        return Ok(own.visit.render_page(&call, &page)?.status(400));
+    }
+    if !adds {
+        page.tried_posts = Some(scan_newest_posts(&call, query).await?);
+        return Ok(own.visit.render_page(&call, &page)?);
+    }
+    let refused = add_rule(&call, &own, (value, tag), &query, dialect.max_rules()).await?;
+    if refused.is_some() {
+        page.value.error = refused;
+        return Ok(own.visit.render_page(&call, &page)?.status(400));
+    }
+    Ok(redirect_to(&format!("{}?added", page.action)))
 }
 
 /// `Some` with the reason if the rule was not added.
@@ -85,18 +80,16 @@ async fn add_rule(
     }
 }
 
-pub(crate) fn delete(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let own = OwnedApp::from_call(&call).await?;
-        let form = accept_form(&call, &own.visit).await?;
-        let ids: Vec<i64> = form.text("rule").parse().into_iter().collect();
-        let app = own.app.id;
-        let work = move |tx: &mut store::Tx<'_>| rules::remove(tx, app, StreamProduct::Stream, &ids);
-        let removed = call.write(work).await;
-        let removed = outcome_or_page(&call, &own.visit, removed)?;
-        let notice = if removed > 0 { "deleted" } else { "gone" };
-        Ok(redirect_to(&format!("{}?{notice}", AppTab::Stream.path_for_app(&own.app_ref()))))
-    })
+pub(crate) async fn delete(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let own = OwnedApp::from_call(&call).await?;
+    let form = accept_form(&call, &own.visit).await?;
+    let ids: Vec<i64> = form.text("rule").parse().into_iter().collect();
+    let app = own.app.id;
+    let work = move |tx: &mut store::Tx<'_>| rules::remove(tx, app, StreamProduct::Stream, &ids);
+    let removed = call.write(work).await;
+    let removed = outcome_or_page(&call, &own.visit, removed)?;
+    let notice = if removed > 0 { "deleted" } else { "gone" };
+    Ok(redirect_to(&format!("{}?{notice}", AppTab::Stream.path_for_app(&own.app_ref()))))
 }
 
 pub(super) fn is_enterprise(own: &OwnedApp) -> bool {

@@ -7,37 +7,34 @@ use base::{Time, UserId, sorted_distinct};
 use network::portal;
 use network::usage::WINDOW_MS;
 use pages::{AppUsagePage, Notice, Pager, UsageWindow};
-use web::endpoint::HandlerFuture;
 use web::limits::{LimitCounter, RateLimitSubject, WindowUsage, operation_number};
-use web::request_context::RequestContext;
+use web::request_context::{HttpReply, RequestContext};
 use web::router::endpoint_label;
 
 use super::{OwnedApp, outcome_or_page};
-use crate::site::{PageExit, run_page};
+use crate::site::PageExit;
 
 const MAX_WINDOWS: usize = 200;
 
-pub(crate) fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let own = OwnedApp::from_call(&call).await?;
-        let mut frame = own.visit.page_frame(&call);
-        // Rate limits use the wall clock.
-        frame.now.at = wall_time();
-        let mut windows = if call.state.limiter.is_disabled() {
-            let text = "Rate limits are off: requests are counted but never rejected.";
-            frame.notices.push(Notice::info(text));
-            recorded_windows(&call, &own).await?
-        } else {
-            limiter_windows(&call, &own).await?
-        };
-        windows.sort_by_key(|window| {
-            let share = window.used.saturating_mul(1000) / window.limit.max(1);
-            (std::cmp::Reverse(share), window.operation.clone())
-        });
-        windows.truncate(MAX_WINDOWS);
-        let page = AppUsagePage { frame, app: own.app_ref(), windows, pager: Pager::default() };
-        Ok(own.visit.render_page(&call, &page)?)
-    })
+pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let own = OwnedApp::from_call(&call).await?;
+    let mut frame = own.visit.page_frame(&call);
+    // Rate limits use the wall clock.
+    frame.now.at = wall_time();
+    let mut windows = if call.state.limiter.is_disabled() {
+        let text = "Rate limits are off: requests are counted but never rejected.";
+        frame.notices.push(Notice::info(text));
+        recorded_windows(&call, &own).await?
+    } else {
+        limiter_windows(&call, &own).await?
+    };
+    windows.sort_by_key(|window| {
+        let share = window.used.saturating_mul(1000) / window.limit.max(1);
+        (std::cmp::Reverse(share), window.operation.clone())
+    });
+    windows.truncate(MAX_WINDOWS);
+    let page = AppUsagePage { frame, app: own.app_ref(), windows, pager: Pager::default() };
+    Ok(own.visit.render_page(&call, &page)?)
 }
 
 async fn limiter_windows(call: &RequestContext, own: &OwnedApp) -> Result<Vec<UsageWindow>, PageExit> {

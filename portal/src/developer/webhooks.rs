@@ -9,7 +9,6 @@ use store::Tx;
 use store::apps::App;
 use store::deliveries::{self, Delivery, DeliveryAttempt, DeliveryState};
 use store::webhooks::{self as stored, Webhook};
-use web::endpoint::HandlerFuture;
 use web::error_formats::error_message;
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
@@ -17,47 +16,43 @@ use web::webhooks::validate_webhook;
 
 use super::{OwnedApp, outcome_or_page};
 use crate::site::forms::{SubmittedForm, accept_form};
-use crate::site::{PageExit, redirect_to, run_page};
+use crate::site::{PageExit, redirect_to};
 
 const MAX_DELIVERIES: i64 = 20;
 const MAX_ATTEMPTS: i64 = 10;
 
-pub(crate) fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let own = OwnedApp::from_call(&call).await?;
-        let done = match call.head().uri.query() {
-            Some("challenged") => Some("The receiver answered the challenge correctly."),
-            Some("resent") => Some("The delivery was queued again."),
-            Some("replaying") => Some("The replay has started."),
-            _ => None,
-        };
-        webhooks_page(&call, &own, done, None).await
-    })
+pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let own = OwnedApp::from_call(&call).await?;
+    let done = match call.head().uri.query() {
+        Some("challenged") => Some("The receiver answered the challenge correctly."),
+        Some("resent") => Some("The delivery was queued again."),
+        Some("replaying") => Some("The replay has started."),
+        _ => None,
+    };
+    webhooks_page(&call, &own, done, None).await
 }
 
-pub(crate) fn submit_action(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let own = OwnedApp::from_call(&call).await?;
-        let sent = accept_form(&call, &own.visit).await?;
-        let done = match sent.text("act").as_str() {
-            "challenge" => challenge_own_webhook(&call, &own, &sent).await,
-            "resend" => resend_delivery(&call, &own, &sent).await,
-            _ => replay_deliveries(&call, &own, &sent).await,
-        };
-        match done {
-            Ok(what) => {
-                let path = AppTab::Webhooks.path_for_app(&own.app_ref());
-                Ok(redirect_to(&format!("{path}?{what}")))
-            }
-            Err(Error::Refused(refusal)) => {
-                let why = error_message(&refusal).to_owned();
-                Ok(webhooks_page(&call, &own, None, Some(why)).await?.status(400))
-            }
-            Err(stop) => Err(outcome_or_page::<()>(&call, &own.visit, Err(stop))
-                .err()
-                .unwrap_or_else(|| PageExit::from(Error::from(Fault::new("the outcome was not a refusal"))))),
+pub(crate) async fn submit_action(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let own = OwnedApp::from_call(&call).await?;
+    let sent = accept_form(&call, &own.visit).await?;
+    let done = match sent.text("act").as_str() {
+        "challenge" => challenge_own_webhook(&call, &own, &sent).await,
+        "resend" => resend_delivery(&call, &own, &sent).await,
+        _ => replay_deliveries(&call, &own, &sent).await,
+    };
+    match done {
+        Ok(what) => {
+            let path = AppTab::Webhooks.path_for_app(&own.app_ref());
+            Ok(redirect_to(&format!("{path}?{what}")))
         }
-    })
+        Err(Error::Refused(refusal)) => {
+            let why = error_message(&refusal).to_owned();
+            Ok(webhooks_page(&call, &own, None, Some(why)).await?.status(400))
+        }
+        Err(stop) => Err(outcome_or_page::<()>(&call, &own.visit, Err(stop))
+            .err()
+            .unwrap_or_else(|| PageExit::from(Error::from(Fault::new("the outcome was not a refusal"))))),
+    }
 }
 
 fn form_id(sent: &SubmittedForm<'_>, name: &'static str) -> i64 {
@@ -215,21 +210,19 @@ fn describe_body(body: &str) -> (String, String) {
 }
 
 /// `GET /webhook-sink/{id}`, in development: the built-in receiver answers the challenge.
-pub(crate) fn answer_sink_challenge(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let app = base::AppId::parse(call.path_text("id")?);
-        let app = app.ok_or(base::Refusal::RouteNotFound)?;
-        let token = call.query_text("crc_token").unwrap_or_default().to_owned();
-        let found = call.read(move |tx| network::apps::find(tx, app)).await;
-        let found = found.map_err(|_| Error::from(base::Refusal::RouteNotFound))?;
-        let token = sign(&found.api_secret, token.as_bytes());
-        Ok(HttpReply::json(200, &json!({ "response_token": token })))
-    })
+pub(crate) async fn answer_sink_challenge(call: RequestContext) -> Result<HttpReply, Error> {
+    let app = base::AppId::parse(call.path_text("id")?);
+    let app = app.ok_or(base::Refusal::RouteNotFound)?;
+    let token = call.query_text("crc_token").unwrap_or_default().to_owned();
+    let found = call.read(move |tx| network::apps::find(tx, app)).await;
+    let found = found.map_err(|_| Error::from(base::Refusal::RouteNotFound))?;
+    let token = sign(&found.api_secret, token.as_bytes());
+    Ok(HttpReply::json(200, &json!({ "response_token": token })))
 }
 
 /// `POST /webhook-sink/{id}`: accepts everything; the page shows what was delivered.
-pub(crate) fn receive_sink_event(_call: RequestContext) -> HandlerFuture {
-    Box::pin(async move { Ok(HttpReply::json(200, &json!({}))) })
+pub(crate) async fn receive_sink_event(_call: RequestContext) -> Result<HttpReply, Error> {
+    Ok(HttpReply::json(200, &json!({})))
 }
 
 #[cfg(test)]

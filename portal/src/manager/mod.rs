@@ -45,82 +45,77 @@ use pages::{Notice, PageErrorKind};
 use store::{TransactionWork, Tx};
 
 use web::body::BodyContentType;
-use web::endpoint::HandlerFuture;
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
 
 use crate::developer::not_found_page;
 use crate::site::forms::{PageQuery, accept_form, local_path};
 use crate::site::submitted_forms::{new_form_id, write_once};
-use crate::site::{BrowserVisit, MemberVisit, PageExit, errors, redirect_to, run_page};
+use crate::site::{BrowserVisit, MemberVisit, PageExit, errors, redirect_to};
 use forms::{FormOutcome, SubmittedFields};
 use request::{ManagerRequest, list_user_accounts};
 use route::{ManagerPath, ManagerRoute};
 use tables::text_column;
 
-pub(crate) fn choose_account(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = MemberVisit::from_call(&call).await?;
-        let user = visit.person.user.id;
-        let found = call.read(move |tx| list_user_accounts(tx, user)).await?;
-        let rows: Vec<TableRow> = found
-            .into_iter()
-            .map(|(record, _, account)| TableRow {
-                name: account.name.clone(),
-                cells: vec![
-                    TableCell::from_text(account.name).with_link(account.path).with_subtext(account.id),
-                    TableCell::from_text(account.role),
-                    TableCell::from_badge(labels::status_badge(record.text("approval_status"))),
-                    TableCell::from_text(if account.sandbox { "Sandbox" } else { "Production" }),
-                ],
-                ..TableRow::default()
-            })
-            .collect();
-        let names = ["Account", "Your role", "Review", "Environment"];
-        let table = DataTable {
-            columns: names.map(text_column).into(),
-            rows,
-            empty: EmptyState::new(
-                "No ads accounts",
-                "An operator of this server can create an account, or an account administrator can give you a role.",
-                None,
-            ),
-            ..DataTable::default()
-        };
-        let page = AdsManagerPage {
-            frame: visit.page_frame(&call),
-            heading: "Ads Manager".to_owned(),
-            lead: "Ads accounts that you have access to.".to_owned(),
-            blocks: vec![PageBlock::Table(table)],
-            ..AdsManagerPage::default()
-        };
-        Ok(visit.render_page(&call, &page)?)
-    })
+pub(crate) async fn choose_account(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = MemberVisit::from_call(&call).await?;
+    let user = visit.person.user.id;
+    let found = call.read(move |tx| list_user_accounts(tx, user)).await?;
+    let rows: Vec<TableRow> = found
+        .into_iter()
+        .map(|(record, _, account)| TableRow {
+            name: account.name.clone(),
+            cells: vec![
+                TableCell::from_text(account.name).with_link(account.path).with_subtext(account.id),
+                TableCell::from_text(account.role),
+                TableCell::from_badge(labels::status_badge(record.text("approval_status"))),
+                TableCell::from_text(if account.sandbox { "Sandbox" } else { "Production" }),
+            ],
+            ..TableRow::default()
+        })
+        .collect();
+    let names = ["Account", "Your role", "Review", "Environment"];
+    let table = DataTable {
+        columns: names.map(text_column).into(),
+        rows,
+        empty: EmptyState::new(
+            "No ads accounts",
+            "An operator of this server can create an account, or an account administrator can give you a role.",
+            None,
+        ),
+        ..DataTable::default()
+    };
+    let page = AdsManagerPage {
+        frame: visit.page_frame(&call),
+        heading: "Ads Manager".to_owned(),
+        lead: "Ads accounts that you have access to.".to_owned(),
+        blocks: vec![PageBlock::Table(table)],
+        ..AdsManagerPage::default()
+    };
+    Ok(visit.render_page(&call, &page)?)
 }
 
 /// `GET /ads/{account}` and everything below it.
-pub(crate) fn show_page(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = MemberVisit::from_call(&call).await?;
-        let route = parse_route(&call, &visit);
-        if let Some(path) = route.report_path() {
-            return Ok(redirect_to(&path));
-        }
-        if route.path.id == CSV_FILE {
-            let found = call.read(move |tx| route.load_csv(tx)).await;
-            return Ok(csv_reply(found_or_page(&call, &visit, found)?));
-        }
-        let notice = route.request.query.get("done").and_then(done_message).map(Notice::success);
-        let undo = selection::undo_button(&route);
-        let found = call.read(move |tx| route.load_page(tx)).await;
-        let mut page = found_or_page(&call, &visit, found)?;
-        let notices = std::mem::take(&mut page.frame.notices);
-        page.frame = visit.page_frame(&call);
-        page.form_id = new_form_id(&call)?;
-        page.undo = undo;
-        page.frame.notices.extend(notice.into_iter().chain(notices));
-        Ok(visit.render_page(&call, &page)?)
-    })
+pub(crate) async fn show_page(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = MemberVisit::from_call(&call).await?;
+    let route = parse_route(&call, &visit);
+    if let Some(path) = route.report_path() {
+        return Ok(redirect_to(&path));
+    }
+    if route.path.id == CSV_FILE {
+        let found = call.read(move |tx| route.load_csv(tx)).await;
+        return Ok(csv_reply(found_or_page(&call, &visit, found)?));
+    }
+    let notice = route.request.query.get("done").and_then(done_message).map(Notice::success);
+    let undo = selection::undo_button(&route);
+    let found = call.read(move |tx| route.load_page(tx)).await;
+    let mut page = found_or_page(&call, &visit, found)?;
+    let notices = std::mem::take(&mut page.frame.notices);
+    page.frame = visit.page_frame(&call);
+    page.form_id = new_form_id(&call)?;
+    page.undo = undo;
+    page.frame.notices.extend(notice.into_iter().chain(notices));
+    Ok(visit.render_page(&call, &page)?)
 }
 
 const CSV_FILE: &str = "figures.csv";
@@ -156,28 +151,26 @@ fn done_message(done: &str) -> Option<&'static str> {
 }
 
 /// `POST /ads/{account}/…`: what a form of these pages sends.
-pub(crate) fn submit_form(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = MemberVisit::from_call(&call).await?;
-        let route = parse_route(&call, &visit);
-        if call.content_type == BodyContentType::Other {
-            return Box::pin(upload::receive_form(call, visit, route)).await;
+pub(crate) async fn submit_form(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = MemberVisit::from_call(&call).await?;
+    let route = parse_route(&call, &visit);
+    if call.content_type == BodyContentType::Other {
+        return Box::pin(upload::receive_form(call, visit, route)).await;
+    }
+    let form = accept_form(&call, &visit).await?;
+    let sent = SubmittedFields::from_form(&call, &form);
+    let next = form.return_path();
+    let (there, typed) = (route.clone(), sent.clone());
+    let done = submit_once(&call, &route, &sent, move |tx| there.submit_form(tx, &typed)).await;
+    let declined = match done {
+        Ok(Some(outcome)) => {
+            return Ok(redirect_to(&outcome.redirect_path(next.as_deref().and_then(local_path))));
         }
-        let form = accept_form(&call, &visit).await?;
-        let sent = SubmittedFields::from_form(&call, &form);
-        let next = form.return_path();
-        let (there, typed) = (route.clone(), sent.clone());
-        let done = submit_once(&call, &route, &sent, move |tx| there.submit_form(tx, &typed)).await;
-        let declined = match done {
-            Ok(Some(outcome)) => {
-                return Ok(redirect_to(&outcome.redirect_path(next.as_deref().and_then(local_path))));
-            }
-            Ok(None) => return Err(not_found_page(&call, &visit)),
-            Err(Error::Refused(Refusal::Ads(declined))) => all_problems(*declined),
-            Err(stop) => return Err(stop.into()),
-        };
-        refused_form_page(&call, &visit, route, sent, declined).await
-    })
+        Ok(None) => return Err(not_found_page(&call, &visit)),
+        Err(Error::Refused(Refusal::Ads(declined))) => all_problems(*declined),
+        Err(stop) => return Err(stop.into()),
+    };
+    refused_form_page(&call, &visit, route, sent, declined).await
 }
 
 /// Does what a form asks for, unless it has had its effect before.

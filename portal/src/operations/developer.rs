@@ -10,127 +10,127 @@ use crate::manager;
 
 pub(super) static PORTAL: &[Endpoint] = &[
     portal_page("developerStart", "GET", "/developer")
-        .handler(apps::redirect_to_apps)
+        .handler(&apps::redirect_to_apps)
         .summary("Redirects to the developer's apps."),
-    portal_page("developerApps", "GET", "/developer/apps").handler(apps::list).summary("The developer's apps."),
+    portal_page("developerApps", "GET", "/developer/apps").handler(&apps::list).summary("The developer's apps."),
     portal_page("developerNewApp", "GET", "/developer/apps/new")
-        .handler(apps::show_new_app)
+        .handler(&apps::show_new_app)
         .summary("The form that registers an app."),
     portal_page("developerCreateApp", "POST", "/developer/apps")
-        .handler(apps::create)
+        .handler(&apps::create)
         .summary("Registers an app and shows its keys once.")
         .body(APP),
     portal_page("developerApp", "GET", "/developer/apps/{id}")
-        .handler(apps::show_settings)
+        .handler(&apps::show_settings)
         .summary("The settings of an app.")
         .params(&[ID]),
     portal_page("developerSaveApp", "POST", "/developer/apps/{id}")
-        .handler(apps::save_settings)
+        .handler(&apps::save_settings)
         .summary("Updates the settings of an app.")
         .params(&[ID])
         .body(APP),
     portal_page("developerKeys", "GET", "/developer/apps/{id}/keys")
-        .handler(keys::list)
+        .handler(&keys::list)
         .summary("An app's credentials, without secrets.")
         .params(&[ID]),
     portal_page("developerAskKey", "GET", REGENERATE)
-        .handler(keys::show_regenerate)
+        .handler(&keys::show_regenerate)
         .summary("Asks to confirm regenerating a credential.")
         .params(&[ID, KIND]),
     portal_page("developerMakeKey", "POST", REGENERATE)
-        .handler(keys::regenerate)
+        .handler(&keys::regenerate)
         .summary("Regenerates a credential and shows it once.")
         .params(&[ID, KIND])
         .body(NOTHING),
     portal_page("developerCallbacks", "GET", CALLBACKS)
-        .handler(callbacks::show_tester)
+        .handler(&callbacks::show_tester)
         .summary("The form that tests a callback URL.")
         .params(&[ID]),
     portal_page("developerTestCallback", "POST", CALLBACKS)
-        .handler(callbacks::test)
+        .handler(&callbacks::test)
         .summary("Tests whether a callback URL would be accepted.")
         .params(&[ID])
         .body(BodySpec::Form(text_members! { MAX_TEXT; csrf url })),
     portal_page("developerStream", "GET", STREAM)
-        .handler(stream::list)
+        .handler(&stream::list)
         .summary("The rules of an app's filtered stream.")
         .params(&[ID]),
     portal_page("developerSendRule", "POST", STREAM)
-        .handler(stream::submit_rule)
+        .handler(&stream::submit_rule)
         .summary("Tests a rule on stored posts, or adds it.")
         .params(&[ID])
         .body(BodySpec::Form(text_members! { MAX_TEXT; csrf value tag do })),
     portal_page("developerDeleteRule", "POST", "/developer/apps/{id}/stream/delete")
-        .handler(stream::delete)
+        .handler(&stream::delete)
         .summary("Deletes a rule.")
         .params(&[ID])
         .body(BodySpec::Form(text_members! { MAX_TEXT; csrf rule })),
     portal_page("developerLive", "GET", "/developer/apps/{id}/stream/live")
-        .handler(live::show)
+        .handler(&live::show)
         .summary("Shows an app's filtered stream live.")
         .params(&[ID]),
     portal_page("developerEvents", "GET", "/developer/apps/{id}/stream/events")
-        .handler(live::events)
+        .handler(&live::events)
         .summary("An app's filtered stream, for its owner in a browser.")
         .params(&[ID]),
     portal_page("developerWebhooks", "GET", WEBHOOKS)
-        .handler(webhooks::show)
+        .handler(&webhooks::show)
         .summary("An app's webhooks, their challenges and their deliveries.")
         .params(&[ID]),
     portal_page("developerActOnWebhook", "POST", WEBHOOKS)
-        .handler(webhooks::submit_action)
+        .handler(&webhooks::submit_action)
         .summary("Challenges a webhook, or sends a delivery again.")
         .params(&[ID])
         .body(BodySpec::Form(text_members! { MAX_TEXT; csrf act webhook delivery from to })),
     portal_page("developerUsage", "GET", "/developer/apps/{id}/usage")
-        .handler(usage::show)
+        .handler(&usage::show)
         .summary("An app's usage of its limits.")
         .params(&[ID]),
     portal_page("developerAskDelete", "GET", DELETE)
-        .handler(apps::show_delete)
+        .handler(&apps::show_delete)
         .summary("Asks to confirm deleting an app.")
         .params(&[ID]),
     portal_page("developerDeleteApp", "POST", DELETE)
-        .handler(apps::delete)
+        .handler(&apps::delete)
         .summary("Deletes an app after its name was typed.")
         .params(&[ID])
         .body(BodySpec::Form(text_members! { MAX_TEXT; csrf name })),
     portal_page("developerSearch", "GET", "/developer/search")
-        .handler(search_console::show_console)
+        .handler(&search_console::show_console)
         .summary("The search console."),
     portal_page("developerLook", "POST", "/developer/search")
-        .handler(search_console::run_query)
+        .handler(&search_console::run_query)
         .summary("Explains how a query is parsed, what it finds, and why a post matches or not.")
         .body(BodySpec::Form(text_members! { MAX_TEXT; csrf query product post })),
 ];
 
 pub(super) static MANAGER: &[Endpoint] = &[
     portal_page("adsManager", "GET", "/ads")
-        .handler(manager::choose_account)
+        .handler(&manager::choose_account)
         .summary("The ads accounts that the user has access to."),
     portal_page("adsManagerAccount", "GET", "/ads/{account}")
-        .handler(manager::show_page)
+        .handler(&manager::show_page)
         .summary("The campaigns of an ads account.")
         .params(&[&[ACCOUNT]]),
     portal_page("adsManagerPart", "GET", "/ads/{account}/{part}")
-        .handler(manager::show_page)
+        .handler(&manager::show_page)
         .summary("A section of an ads account.")
         .params(&[&[ACCOUNT, PART]]),
     portal_page("adsManagerOne", "GET", ONE)
-        .handler(manager::show_page)
+        .handler(&manager::show_page)
         .summary("An entity of an ads account.")
         .params(&[&[ACCOUNT, PART, ENTITY]]),
     portal_page("adsManagerMake", "POST", ONE)
-        .handler(manager::submit_form)
+        .handler(&manager::submit_form)
         .summary("Creates an entity in an ads account.")
         .params(&[&[ACCOUNT, PART, ENTITY]])
         .body(ADS),
     portal_page("adsManagerForm", "GET", FORM)
-        .handler(manager::show_page)
+        .handler(&manager::show_page)
         .summary("A form that updates an entity of an ads account.")
         .params(&[&[ACCOUNT, PART, ENTITY, ACT]]),
     portal_page("adsManagerAct", "POST", FORM)
-        .handler(manager::submit_form)
+        .handler(&manager::submit_form)
         .summary("Updates an entity of an ads account.")
         .params(&[&[ACCOUNT, PART, ENTITY, ACT]])
         .body(ADS),
@@ -146,29 +146,29 @@ const ACT: Parameter = Parameter::path("act", TEXT, "The action.");
 /// Mounted on development servers only.
 pub static DEVELOPMENT: &[Endpoint] = &[
     portal_page("developerExplainer", "GET", "/developer/explain")
-        .handler(signature::show_explainer)
+        .handler(&signature::show_explainer)
         .summary("The form that explains a signature."),
     portal_page("developerExplain", "POST", "/developer/explain")
-        .handler(signature::explain_request)
+        .handler(&signature::explain_request)
         .summary("Explains why a signature is valid or not.")
         .body(BodySpec::Form(text_members! { MAX_TEXT; csrf method url authorization body base_string })),
     portal_page("developerRefusedRequest", "GET", "/developer/explain/{id}")
-        .handler(signature::show_refused_request)
+        .handler(&signature::show_refused_request)
         .summary("Explains why the credentials of a request were refused.")
         .params(&[ID]),
     portal_page("webhookSinkChallenge", "GET", SINK)
-        .handler(webhooks::answer_sink_challenge)
+        .handler(&webhooks::answer_sink_challenge)
         .summary("The built-in webhook receiver: answers a challenge.")
         .params(&[ID, CHALLENGE]),
     portal_page("webhookSink", "POST", SINK)
-        .handler(webhooks::receive_sink_event)
+        .handler(&webhooks::receive_sink_event)
         .summary("The built-in webhook receiver: accepts every event.")
         .params(&[ID]),
     portal_page("developerMailbox", "GET", "/mailbox")
-        .handler(mailbox::list)
+        .handler(&mailbox::list)
         .summary("Emails that a production server would have sent."),
     portal_page("developerLetter", "GET", "/mailbox/{id}")
-        .handler(mailbox::show)
+        .handler(&mailbox::show)
         .summary("An email of the development mailbox.")
         .params(&[ID]),
 ];

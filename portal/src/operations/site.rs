@@ -2,9 +2,8 @@
 
 use ads::resources::web_event_tags::{TAG_IMAGE_PATH, TAG_SCRIPT_PATH};
 use web::endpoint::{
-    BodySpec, Endpoint, ErrorFormat, HandlerFuture, Kind, MAX_TEXT, Parameter, RateWindow, per_quarter_hour,
+    BodySpec, Endpoint, EndpointHandler, ErrorFormat, Kind, MAX_TEXT, Parameter, RateWindow, per_quarter_hour,
 };
-use web::request_context::RequestContext;
 use web::text_members;
 
 use crate::site::assets::serve_asset;
@@ -14,140 +13,139 @@ use crate::site::{
 };
 
 pub(super) static PAGES: &[Endpoint] = &[
-    page_endpoint("showStart", "/", landing::show).summary("The start page."),
+    page_endpoint("showStart", "/", &landing::show).summary("The start page."),
     // A refused form's page has the address of the form.
-    page_endpoint("showSignIn", "/login", sign_in::show)
+    page_endpoint("showSignIn", "/login", &sign_in::show)
         .aliases(&[passkeys::SIGN_IN_PATH])
         .summary("The sign-in form."),
-    form_endpoint("signIn", "/login", sign_in::submit, SIGN_IN).summary("Signs a browser in."),
-    page_endpoint("showSignInCode", sign_in_code::CODE_PATH, sign_in_code::show)
+    form_endpoint("signIn", "/login", &sign_in::submit, SIGN_IN).summary("Signs a browser in."),
+    page_endpoint("showSignInCode", sign_in_code::CODE_PATH, &sign_in_code::show)
         .summary("The form that asks for the second factor."),
-    form_endpoint("enterSignInCode", sign_in_code::CODE_PATH, sign_in_code::submit, SIGN_IN_CODE)
+    form_endpoint("enterSignInCode", sign_in_code::CODE_PATH, &sign_in_code::submit, SIGN_IN_CODE)
         .summary("Signs a browser in with a code."),
-    form_endpoint("createPasskeyChallenge", passkeys::CHALLENGE_PATH, passkeys::create_challenge, &[])
+    form_endpoint("createPasskeyChallenge", passkeys::CHALLENGE_PATH, &passkeys::create_challenge, &[])
         .summary("Begins a sign-in with a passkey."),
-    form_endpoint("signInWithPasskey", passkeys::SIGN_IN_PATH, passkeys::sign_in, SIGN_IN_PASSKEY)
+    form_endpoint("signInWithPasskey", passkeys::SIGN_IN_PATH, &passkeys::sign_in, SIGN_IN_PASSKEY)
         .summary("Signs a browser in with a passkey."),
-    page_endpoint("showSignOut", "/logout", sign_in::show_sign_out).summary("The sign-out form."),
-    form_endpoint("signOut", "/logout", sign_in::sign_out, &[]).summary("Signs a browser out."),
-    page_endpoint("showJoin", "/join", registration::show)
+    page_endpoint("showSignOut", "/logout", &sign_in::show_sign_out).summary("The sign-out form."),
+    form_endpoint("signOut", "/logout", &sign_in::sign_out, &[]).summary("Signs a browser out."),
+    page_endpoint("showJoin", "/join", &registration::show)
         .aliases(&["/account/join"])
         .summary("The registration form."),
-    form_endpoint("join", "/join", registration::submit, JOIN).summary("Creates an account."),
-    page_endpoint("showForgotten", "/forgotten-password", account_recovery::show_forgot_password)
+    form_endpoint("join", "/join", &registration::submit, JOIN).summary("Creates an account."),
+    page_endpoint("showForgotten", "/forgotten-password", &account_recovery::show_forgot_password)
         .summary("The form that requests a password reset."),
-    form_endpoint("askReset", "/forgotten-password", account_recovery::request_reset, EMAIL)
+    form_endpoint("askReset", "/forgotten-password", &account_recovery::request_reset, EMAIL)
         .summary("Emails a link to reset the password."),
-    page_endpoint("showReset", "/account/reset", account_recovery::show_reset)
+    page_endpoint("showReset", "/account/reset", &account_recovery::show_reset)
         .summary("The form that sets a new password."),
-    form_endpoint("resetPassword", "/account/reset", account_recovery::submit_reset, RESET)
+    form_endpoint("resetPassword", "/account/reset", &account_recovery::submit_reset, RESET)
         .summary("Sets a new password."),
-    page_endpoint("showConfirm", "/account/confirm", account_recovery::show_email_confirmation)
+    page_endpoint("showConfirm", "/account/confirm", &account_recovery::show_email_confirmation)
         .summary("The form that confirms an email address."),
-    form_endpoint("confirmEmail", "/account/confirm", account_recovery::submit_email_confirmation, CONFIRM)
+    form_endpoint("confirmEmail", "/account/confirm", &account_recovery::submit_email_confirmation, CONFIRM)
         .summary("Confirms an email address."),
-    page_endpoint("redirectToSettings", "/settings", settings::redirect_to_account)
+    page_endpoint("redirectToSettings", "/settings", &settings::redirect_to_account)
         .summary("Redirects to the account settings."),
-    page_endpoint("showSettings", "/settings/account", settings::show)
+    page_endpoint("showSettings", "/settings/account", &settings::show)
         .summary("Account settings: password and email address."),
-    form_endpoint("changePassword", settings::PASSWORD_PATH, settings::change_password, PASSWORD)
+    form_endpoint("changePassword", settings::PASSWORD_PATH, &settings::change_password, PASSWORD)
         .summary("Changes the password."),
-    form_endpoint("changeUsername", settings::USERNAME_PATH, settings::change_username, CHANGE_USERNAME)
+    form_endpoint("changeUsername", settings::USERNAME_PATH, &settings::change_username, CHANGE_USERNAME)
         .summary("Changes the username."),
-    form_endpoint("changeEmail", settings::EMAIL_PATH, settings::change_email, CHANGE_EMAIL)
+    form_endpoint("changeEmail", settings::EMAIL_PATH, &settings::change_email, CHANGE_EMAIL)
         .summary("Changes the email address."),
-    form_endpoint("resendConfirmation", settings::RESEND_PATH, settings::resend_confirmation, &[])
+    form_endpoint("resendConfirmation", settings::RESEND_PATH, &settings::resend_confirmation, &[])
         .summary("Resends the email that confirms the address."),
-    form_endpoint("sayAbout", settings::PRIVATE_PROFILE_PATH, settings::update_private_profile, ABOUT)
+    form_endpoint("sayAbout", settings::PRIVATE_PROFILE_PATH, &settings::update_private_profile, ABOUT)
         .summary("Sets the private date of birth and gender."),
-    form_endpoint("cancelEmail", settings::CANCEL_PATH, settings::cancel_email_change, &[])
+    form_endpoint("cancelEmail", settings::CANCEL_PATH, &settings::cancel_email_change, &[])
         .summary("Cancels an unconfirmed change of the email address."),
-    page_endpoint("showSecurity", "/settings/security", security::show)
+    page_endpoint("showSecurity", "/settings/security", &security::show)
         .summary("Two-factor sign-in, passkeys and security events."),
-    form_endpoint("beginTwoFactor", security::TWO_FACTOR_PATH, security::begin_setup, BEGIN_TWO_FACTOR)
+    form_endpoint("beginTwoFactor", security::TWO_FACTOR_PATH, &security::begin_setup, BEGIN_TWO_FACTOR)
         .summary("Creates a key for an authenticator app."),
-    form_endpoint("enableTwoFactor", security::CONFIRM_TWO_FACTOR_PATH, security::confirm_setup, CODE_FORM)
+    form_endpoint("enableTwoFactor", security::CONFIRM_TWO_FACTOR_PATH, &security::confirm_setup, CODE_FORM)
         .summary("Turns two-factor sign-in on."),
-    form_endpoint("disableTwoFactor", security::TURN_OFF_PATH, security::turn_off, TURN_OFF)
+    form_endpoint("disableTwoFactor", security::TURN_OFF_PATH, &security::turn_off, TURN_OFF)
         .summary("Turns two-factor sign-in off."),
-    form_endpoint("replaceRecoveryCodes", security::RECOVERY_CODES_PATH, security::replace_recovery_codes, NEW_CODES)
+    form_endpoint("replaceRecoveryCodes", security::RECOVERY_CODES_PATH, &security::replace_recovery_codes, NEW_CODES)
         .summary("Creates new recovery codes."),
-    form_endpoint("beginPasskey", passkeys::ADD_PATH, passkeys::begin_addition, BEGIN_PASSKEY)
+    form_endpoint("beginPasskey", passkeys::ADD_PATH, &passkeys::begin_addition, BEGIN_PASSKEY)
         .summary("Shows the page on which a browser makes a passkey."),
-    form_endpoint("addPasskey", passkeys::CONFIRM_PATH, passkeys::confirm_addition, NEW_PASSKEY)
+    form_endpoint("addPasskey", passkeys::CONFIRM_PATH, &passkeys::confirm_addition, NEW_PASSKEY)
         .summary("Adds a passkey."),
-    form_endpoint("removePasskey", passkeys::REMOVE_PATH, passkeys::remove, REMOVE_PASSKEY)
+    form_endpoint("removePasskey", passkeys::REMOVE_PATH, &passkeys::remove, REMOVE_PASSKEY)
         .summary("Removes a passkey."),
-    page_endpoint("showAccountData", account_data::DATA_PATH, account_data::show)
+    page_endpoint("showAccountData", account_data::DATA_PATH, &account_data::show)
         .summary("What members do with their data as a whole."),
-    form_endpoint("downloadArchive", account_data::ARCHIVE_PATH, account_data::download_archive, ARCHIVE)
+    form_endpoint("downloadArchive", account_data::ARCHIVE_PATH, &account_data::download_archive, ARCHIVE)
         .summary("Downloads the account's data as an archive."),
-    form_endpoint("deleteAccount", account_data::DELETE_PATH, account_data::delete_account, DELETE_ACCOUNT)
+    form_endpoint("deleteAccount", account_data::DELETE_PATH, &account_data::delete_account, DELETE_ACCOUNT)
         .summary("Deletes the account, which can be restored for 30 days."),
-    form_endpoint("restoreAccount", account_data::RESTORE_PATH, account_data::restore_account, RESTORE_ACCOUNT)
+    form_endpoint("restoreAccount", account_data::RESTORE_PATH, &account_data::restore_account, RESTORE_ACCOUNT)
         .summary("Restores a deleted account."),
-    page_endpoint("showSessions", "/settings/sessions", access::show_sessions).summary("Active sessions."),
-    form_endpoint("endSession", access::REVOKE_SESSION_PATH, access::revoke_session, ID).summary("Ends a session."),
-    form_endpoint("endOtherSessions", access::REVOKE_OTHER_SESSIONS_PATH, access::revoke_other_sessions, &[])
+    page_endpoint("showSessions", "/settings/sessions", &access::show_sessions).summary("Active sessions."),
+    form_endpoint("endSession", access::REVOKE_SESSION_PATH, &access::revoke_session, ID).summary("Ends a session."),
+    form_endpoint("endOtherSessions", access::REVOKE_OTHER_SESSIONS_PATH, &access::revoke_other_sessions, &[])
         .summary("Ends all other sessions."),
-    page_endpoint("showConnectedApps", "/settings/apps", access::show_connected_apps).summary("Connected apps."),
-    page_endpoint("showPreview", "/preview/{id}", post_preview::show)
+    page_endpoint("showConnectedApps", "/settings/apps", &access::show_connected_apps).summary("Connected apps."),
+    page_endpoint("showPreview", "/preview/{id}", &post_preview::show)
         .params(&[&[Parameter::path("id", Kind::text(1, 20), "The id of the post, draft or scheduled post.")]])
         .summary("A preview of a promoted post."),
-    form_endpoint("disconnectApp", access::DISCONNECT_APP_PATH, access::disconnect_app, ID)
+    form_endpoint("disconnectApp", access::DISCONNECT_APP_PATH, &access::disconnect_app, ID)
         .summary("Revokes an app's access."),
-    page_endpoint("authorizeRequestToken", "/oauth/authorize", oauth1::authorize)
+    page_endpoint("authorizeRequestToken", "/oauth/authorize", &oauth1::authorize)
         .summary("Asks the user to authorize an app.")
         .limits(PER_APP, &[]),
-    page_endpoint("authenticateRequestToken", "/oauth/authenticate", oauth1::authenticate)
+    page_endpoint("authenticateRequestToken", "/oauth/authenticate", &oauth1::authenticate)
         .aliases(&["/i/oauth/authenticate"])
         .summary("Signs the user in to an app; skips the prompt if the app is already authorized.")
         .limits(PER_APP, &[]),
-    page_endpoint("authorizeOAuth2", "/i/oauth2/authorize", oauth2::show_consent)
+    page_endpoint("authorizeOAuth2", "/i/oauth2/authorize", &oauth2::show_consent)
         .aliases(&["/2/oauth2/authorize"])
         .summary("Asks the user to grant an app some scopes.")
         .limits(PER_APP, &[]),
-    form_endpoint("answerRequestToken", "/oauth/authorize", oauth1::submit_decision, OAUTH1)
+    form_endpoint("answerRequestToken", "/oauth/authorize", &oauth1::submit_decision, OAUTH1)
         .summary("Authorizes or denies an app."),
-    form_endpoint("answerOAuth2", "/i/oauth2/authorize", oauth2::submit_decision, OAUTH2)
+    form_endpoint("answerOAuth2", "/i/oauth2/authorize", &oauth2::submit_decision, OAUTH2)
         .aliases(&["/2/oauth2/authorize"])
         .summary("Grants or denies an app some scopes."),
-    page_endpoint("followCard", "/c/{link}", card_links::follow)
+    page_endpoint("followCard", "/c/{link}", &card_links::follow)
         .params(&[LINK])
         .summary("Redirects to a card's destination."),
-    page_endpoint("followCardFrom", "/c/{link}/{post}", card_links::follow_from_post).params(&[LINK, FROM]).summary(
+    page_endpoint("followCardFrom", "/c/{link}/{post}", &card_links::follow_from_post).params(&[LINK, FROM]).summary(
         "Redirects to the destination of a post's card and counts the click if the post is \
              promoted. Ad-serving clients add an `impression_token`.",
     ),
-    page_endpoint("followLink", "/t/{code}", short_links::follow)
+    page_endpoint("followLink", "/t/{code}", &short_links::follow)
         .params(&[CODE])
         .summary("Redirects to the URL behind a short link; a click on one in a post counts."),
-    page_endpoint("showCard", "/cards/{card}/{post}", compose::show_conversation_card)
+    page_endpoint("showCard", "/cards/{card}/{post}", &compose::show_conversation_card)
         .params(&[CARD])
         .summary("A conversation card of a post."),
-    page_endpoint("showComposer", compose::COMPOSE_PATH, compose::show)
+    page_endpoint("showComposer", compose::COMPOSE_PATH, &compose::show)
         .aliases(&["/intent/tweet"])
         .summary("The composer, with a text from the link."),
-    form_endpoint("compose", compose::COMPOSE_PATH, compose::submit, COMPOSE)
+    form_endpoint("compose", compose::COMPOSE_PATH, &compose::submit, COMPOSE)
         .summary("Publishes a post; one with a conversation card's hashtag replies to the card."),
-    page_endpoint("showWritten", "/intent/written", compose::show_sent_post)
+    page_endpoint("showWritten", "/intent/written", &compose::show_sent_post)
         .summary("The published post, and the card's thank-you content."),
-    page_endpoint("getStyle", pages::STYLE.path(), serve_asset).summary("The stylesheet."),
-    page_endpoint("getScript", pages::STREAM_SCRIPT.path(), serve_asset).summary("The script of the live stream page."),
-    page_endpoint("getHomeScript", pages::HOME_SCRIPT.path(), serve_asset).summary("The script of the home timeline."),
-    page_endpoint("getConversationScript", pages::CONVERSATION_SCRIPT.path(), serve_asset)
+    page_endpoint("getStyle", pages::STYLE.path(), &serve_asset).summary("The stylesheet."),
+    page_endpoint("getScript", pages::STREAM_SCRIPT.path(), &serve_asset)
+        .summary("The script of the live stream page."),
+    page_endpoint("getHomeScript", pages::HOME_SCRIPT.path(), &serve_asset).summary("The script of the home timeline."),
+    page_endpoint("getConversationScript", pages::CONVERSATION_SCRIPT.path(), &serve_asset)
         .summary("The script of conversations."),
-    page_endpoint("getPasskeyScript", pages::PASSKEY_SCRIPT.path(), serve_asset)
+    page_endpoint("getPasskeyScript", pages::PASSKEY_SCRIPT.path(), &serve_asset)
         .summary("The script of the pages with passkeys."),
-    page_endpoint("getTagScript", TAG_SCRIPT_PATH, web_tags::serve_script)
+    page_endpoint("getTagScript", TAG_SCRIPT_PATH, &web_tags::serve_script)
         .summary("The script of web event tags, which advertisers' sites embed."),
-    page_endpoint("recordTagEvent", TAG_IMAGE_PATH, web_tags::record_event)
+    page_endpoint("recordTagEvent", TAG_IMAGE_PATH, &web_tags::record_event)
         .params(&[TAG_EVENT])
         .summary("Records an event of a web event tag; the answer is an image of one pixel."),
-    page_endpoint("getMark", pages::MARK.path(), serve_asset).summary("The logo."),
+    page_endpoint("getMark", pages::MARK.path(), &serve_asset).summary("The logo."),
 ];
-
-type PageHandler = fn(RequestContext) -> HandlerFuture;
 
 const PER_APP: &[RateWindow] = &[per_quarter_hour(500)];
 const PER_ADDRESS: &[RateWindow] = &[per_quarter_hour(300)];
@@ -155,7 +153,7 @@ const PER_ADDRESS: &[RateWindow] = &[per_quarter_hour(300)];
 const PER_BROWSER: &[RateWindow] = &[per_quarter_hour(900)];
 
 /// A page that everyone may open; it looks up who is signed in.
-pub const fn page_endpoint(id: &'static str, path: &'static str, handler: PageHandler) -> Endpoint {
+pub const fn page_endpoint(id: &'static str, path: &'static str, handler: &'static dyn EndpointHandler) -> Endpoint {
     Endpoint::new(id, "GET", path)
         .allow_anonymous()
         .limits(PER_BROWSER, &[])
@@ -167,7 +165,7 @@ pub const fn page_endpoint(id: &'static str, path: &'static str, handler: PageHa
 pub const fn form_endpoint(
     id: &'static str,
     path: &'static str,
-    handler: PageHandler,
+    handler: &'static dyn EndpointHandler,
     members: &'static [Parameter],
 ) -> Endpoint {
     Endpoint::new(id, "POST", path)

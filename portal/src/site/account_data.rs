@@ -11,14 +11,13 @@ use network::account_deletion::{self, RESTORATION_PERIOD_MS, RestorationOffer, R
 use network::sessions as rules;
 use pages::{AccountArchiveForm, AccountDataPage, AccountDeletionForm, FormField, RestoreAccountPage};
 use transfer::AccountArchiveSource;
-use web::endpoint::HandlerFuture;
 use web::page_context::{DEFAULT_PATH, SITE_LINKS};
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
 
 use super::settings::{password_error, verify_password};
 use super::sign_in_code::ask_for_code;
-use super::{BrowserVisit, MemberVisit, PageExit, redirect_to, run_page, session};
+use super::{BrowserVisit, MemberVisit, PageExit, redirect_to, session};
 
 pub(crate) const DATA_PATH: &str = SITE_LINKS.data;
 pub(crate) const ARCHIVE_PATH: &str = "/settings/data/archive";
@@ -27,11 +26,9 @@ pub(crate) const RESTORE_PATH: &str = "/account/restore";
 
 const DAY_MS: i64 = 24 * 3600 * 1000;
 
-pub(crate) fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = MemberVisit::from_call(&call).await?;
-        data_page(&call, &visit, DataPageErrors::default())
-    })
+pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = MemberVisit::from_call(&call).await?;
+    data_page(&call, &visit, DataPageErrors::default())
 }
 
 #[derive(Default)]
@@ -54,22 +51,20 @@ fn data_page(call: &RequestContext, visit: &BrowserVisit, refused: DataPageError
 }
 
 /// `POST /settings/data/archive`. The archive is made while it is sent.
-pub(crate) fn download_archive(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let (visit, sent) = MemberVisit::accept_form(&call).await?;
-        let allowed = match verify_password(&call, &visit, sent.text("archive_password")).await {
-            Ok(()) => start_download(&call, visit.audit_actor()).await,
-            Err(stop) => Err(stop),
-        };
-        match allowed.split_refusal()? {
-            Ok(download) => Ok(send_archive(&call, &visit.person.user.username, download)?),
-            Err(refusal) => {
-                let (archive_password, failure, status) = password_error(&refusal);
-                let refused = DataPageErrors { archive_password, failure, ..DataPageErrors::default() };
-                Ok(data_page(&call, &visit, refused)?.status(status))
-            }
+pub(crate) async fn download_archive(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let (visit, sent) = MemberVisit::accept_form(&call).await?;
+    let allowed = match verify_password(&call, &visit, sent.text("archive_password")).await {
+        Ok(()) => start_download(&call, visit.audit_actor()).await,
+        Err(stop) => Err(stop),
+    };
+    match allowed.split_refusal()? {
+        Ok(download) => Ok(send_archive(&call, &visit.person.user.username, download)?),
+        Err(refusal) => {
+            let (archive_password, failure, status) = password_error(&refusal);
+            let refused = DataPageErrors { archive_password, failure, ..DataPageErrors::default() };
+            Ok(data_page(&call, &visit, refused)?.status(status))
         }
-    })
+    }
 }
 
 async fn start_download(call: &RequestContext, actor: network::audit::AuditActor) -> Result<ArchiveDownload, Error> {
@@ -98,28 +93,26 @@ fn send_archive(call: &RequestContext, username: &str, download: ArchiveDownload
     Ok(reply.header(CONTENT_DISPOSITION, name).header(CACHE_CONTROL, HeaderValue::from_static("no-store")))
 }
 
-pub(crate) fn delete_account(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let (visit, sent) = MemberVisit::accept_form(&call).await?;
-        let deleted = match verify_password(&call, &visit, sent.text("password")).await {
-            Ok(()) => {
-                let (site, by) = (call.state.page_context.site.clone(), visit.audit_actor());
-                call.write(move |tx| account_deletion::request(tx, &site, &by)).await
-            }
-            Err(stop) => Err(stop),
-        };
-        match deleted.split_refusal()? {
-            Ok(_) => {
-                let reply = redirect_to(&format!("{}?done=deleted", SITE_LINKS.sign_in));
-                Ok(session::clear_session_cookie(&call, reply))
-            }
-            Err(refusal) => {
-                let (password, failure, status) = password_error(&refusal);
-                let refused = DataPageErrors { password, failure, ..DataPageErrors::default() };
-                Ok(data_page(&call, &visit, refused)?.status(status))
-            }
+pub(crate) async fn delete_account(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let (visit, sent) = MemberVisit::accept_form(&call).await?;
+    let deleted = match verify_password(&call, &visit, sent.text("password")).await {
+        Ok(()) => {
+            let (site, by) = (call.state.page_context.site.clone(), visit.audit_actor());
+            call.write(move |tx| account_deletion::request(tx, &site, &by)).await
         }
-    })
+        Err(stop) => Err(stop),
+    };
+    match deleted.split_refusal()? {
+        Ok(_) => {
+            let reply = redirect_to(&format!("{}?done=deleted", SITE_LINKS.sign_in));
+            Ok(session::clear_session_cookie(&call, reply))
+        }
+        Err(refusal) => {
+            let (password, failure, status) = password_error(&refusal);
+            let refused = DataPageErrors { password, failure, ..DataPageErrors::default() };
+            Ok(data_page(&call, &visit, refused)?.status(status))
+        }
+    }
 }
 
 /// Answers somebody who signs in to an account that they have deleted.
@@ -143,24 +136,19 @@ pub(crate) fn offer_restoration(
 }
 
 /// `POST /account/restore`. Restores the account and signs in to it, after the second factor if it has one.
-pub(crate) fn restore_account(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let (visit, sent) = BrowserVisit::accept_form(&call).await?;
-        let next = sent.return_path().unwrap_or_else(|| DEFAULT_PATH.to_owned());
-        let (secret, presented, client) =
-            (Secret::new(sent.text("token")), visit.session_digest, visit.client_info.clone());
-        let lifetime = call.state.page_context.sign_in_gate.ttl_ms;
-        let restored =
-            call.write(move |tx| match account_deletion::accept_restoration(tx, &secret, &client.address)? {
-                RestorationOutcome::CodeNeeded { pending } => Ok(Err(pending)),
-                RestorationOutcome::Restored(user) => {
-                    Ok(Ok(rules::start(tx, presented.as_ref(), user, &client, lifetime)?))
-                }
-            });
-        match restored.await.split_refusal()? {
-            Ok(Err(pending)) => Ok(ask_for_code(&call, &next, &pending)),
-            Ok(Ok((text, started))) => Ok(session::begin_session(&call, &next, &text, started.user_id).await?),
-            Err(_) => Ok(redirect_to(SITE_LINKS.sign_in)),
-        }
-    })
+pub(crate) async fn restore_account(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let (visit, sent) = BrowserVisit::accept_form(&call).await?;
+    let next = sent.return_path().unwrap_or_else(|| DEFAULT_PATH.to_owned());
+    let (secret, presented, client) =
+        (Secret::new(sent.text("token")), visit.session_digest, visit.client_info.clone());
+    let lifetime = call.state.page_context.sign_in_gate.ttl_ms;
+    let restored = call.write(move |tx| match account_deletion::accept_restoration(tx, &secret, &client.address)? {
+        RestorationOutcome::CodeNeeded { pending } => Ok(Err(pending)),
+        RestorationOutcome::Restored(user) => Ok(Ok(rules::start(tx, presented.as_ref(), user, &client, lifetime)?)),
+    });
+    match restored.await.split_refusal()? {
+        Ok(Err(pending)) => Ok(ask_for_code(&call, &next, &pending)),
+        Ok(Ok((text, started))) => Ok(session::begin_session(&call, &next, &text, started.user_id).await?),
+        Err(_) => Ok(redirect_to(SITE_LINKS.sign_in)),
+    }
 }

@@ -1,5 +1,6 @@
 //! Redirects of card links, which count clicks by people.
 
+use crate::site::PageExit;
 use ads_delivery::clicks::{self, CardClick};
 use ads_delivery::conversions::add_click_id;
 use ads_delivery::serving::AdImpression;
@@ -7,38 +8,33 @@ use base::refusal::ResourceRef;
 use base::{Error, PostId, Refusal};
 use http::header::{CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue, REFERRER_POLICY};
 use store::ads::card_links::{self, CardLink};
-use web::endpoint::HandlerFuture;
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
 
+use super::BrowserVisit;
 use super::forms::PageQuery;
-use super::{BrowserVisit, run_page};
 
 /// Parts of user agents of programs that fetch links on their own.
 const BOT_AGENT_WORDS: [&str; 8] =
     ["bot", "crawl", "spider", "slurp", "preview", "facebookexternalhit", "embedly", "whatsapp"];
 
 /// `GET /c/{link}`: to where a card leads.
-pub(crate) fn follow(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let link = find_link(&call).await?;
-        Ok(redirect_to_link(&link.url))
-    })
+pub(crate) async fn follow(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let link = find_link(&call).await?;
+    Ok(redirect_to_link(&link.url))
 }
 
 /// `GET /c/{link}/{post}`: the same, from a post that carries the card.
-pub(crate) fn follow_from_post(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let link = find_link(&call).await?;
-        let post: PostId = call.path_id("post")?;
-        let mut attributed = None;
-        if is_human_request(&call) {
-            let click = build_click(&call, post).await?;
-            let opened = link.clone();
-            attributed = call.write(move |tx| Ok(clicks::record_card_click(tx, &opened, &click)?)).await?;
-        }
-        Ok(redirect_to_link(&landing_url(&call, &link.url, attributed)))
-    })
+pub(crate) async fn follow_from_post(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let link = find_link(&call).await?;
+    let post: PostId = call.path_id("post")?;
+    let mut attributed = None;
+    if is_human_request(&call) {
+        let click = build_click(&call, post).await?;
+        let opened = link.clone();
+        attributed = call.write(move |tx| Ok(clicks::record_card_click(tx, &opened, &click)?)).await?;
+    }
+    Ok(redirect_to_link(&landing_url(&call, &link.url, attributed)))
 }
 
 async fn find_link(call: &RequestContext) -> Result<CardLink, Error> {

@@ -7,13 +7,12 @@ use network::posts::{self, NewPost, PostAuthor};
 use pages::{
     CardMedia, ComposePage, ConversationCardPage, ConversationChoice, FormField, PostSentPage, ThankYouMessage,
 };
-use web::endpoint::HandlerFuture;
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
 
 use super::post_texts::{length_help, post_error_message};
 use super::submitted_forms::{new_form_id, write_once};
-use super::{BrowserVisit, MemberVisit, PageExit, SignedInPerson, errors, redirect_to, run_page};
+use super::{BrowserVisit, MemberVisit, PageExit, SignedInPerson, errors, redirect_to};
 
 pub(crate) const COMPOSE_PATH: &str = "/intent/post";
 const SENT_POST_PATH: &str = "/intent/written";
@@ -48,51 +47,47 @@ fn card_media(shown: CardMediaPaths) -> CardMedia {
 }
 
 /// `GET /cards/{card}/{post}`: a conversation card, as a post carries it.
-pub(crate) fn show_conversation_card(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let uri = call.path_id::<()>("card")?.get();
-        let parent: PostId = call.path_id("post")?;
-        let found = call.read(move |tx| {
-            let carried = conversations::post_has_card(tx, parent, uri)?;
-            Ok(conversations::find(tx, uri)?.filter(|_| carried))
-        });
-        let missing = || Refusal::NotFound(ResourceRef::new("card", "card", uri));
-        let card = found.await?.ok_or_else(missing)?;
-        let answering = CardAnswer { card: Some(uri), post: Some(parent) };
-        let choices = card.options.into_iter().map(|(hashtag, text)| {
-            let mut pairs = vec![("text", format!("{text} {hashtag}"))];
-            pairs.extend(answering.to_pairs());
-            let path = format!("{COMPOSE_PATH}?{}", encode_query(&pairs));
-            ConversationChoice { hashtag, path }
-        });
-        let page = ConversationCardPage {
-            frame: visit.page_frame(&call),
-            heading: card.title,
-            still: card_media(card.media),
-            choices: choices.collect(),
-        };
-        Ok(visit.render_page(&call, &page)?)
-    })
+pub(crate) async fn show_conversation_card(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let uri = call.path_id::<()>("card")?.get();
+    let parent: PostId = call.path_id("post")?;
+    let found = call.read(move |tx| {
+        let carried = conversations::post_has_card(tx, parent, uri)?;
+        Ok(conversations::find(tx, uri)?.filter(|_| carried))
+    });
+    let missing = || Refusal::NotFound(ResourceRef::new("card", "card", uri));
+    let card = found.await?.ok_or_else(missing)?;
+    let answering = CardAnswer { card: Some(uri), post: Some(parent) };
+    let choices = card.options.into_iter().map(|(hashtag, text)| {
+        let mut pairs = vec![("text", format!("{text} {hashtag}"))];
+        pairs.extend(answering.to_pairs());
+        let path = format!("{COMPOSE_PATH}?{}", encode_query(&pairs));
+        ConversationChoice { hashtag, path }
+    });
+    let page = ConversationCardPage {
+        frame: visit.page_frame(&call),
+        heading: card.title,
+        still: card_media(card.media),
+        choices: choices.collect(),
+    };
+    Ok(visit.render_page(&call, &page)?)
 }
 
 /// `GET /intent/post`: the text, an address, hashtags and whom it is by come with the link, as
 /// buttons of other sites send them.
-pub(crate) fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = MemberVisit::from_call(&call).await?;
-        let query = errors::require_query(&call, &visit)?;
-        let get = |name: &'static str| query.get(name).map(str::to_owned);
-        let mut text: Vec<String> = get("text").into_iter().chain(get("url")).collect();
-        let hashtags = get("hashtags").unwrap_or_default();
-        let hashtags = hashtags.split(',').map(|tag| tag.trim().trim_start_matches('#'));
-        text.extend(hashtags.filter(|tag| !tag.is_empty()).map(|tag| format!("#{tag}")));
-        text.extend(get("via").map(|via| format!("via @{}", via.trim_start_matches('@'))));
-        let mut hidden = CardAnswer::parse(get).to_pairs();
-        let reply = get("in_reply_to").filter(|id| PostId::parse(id).is_some());
-        hidden.extend(reply.map(|id| ("in_reply_to", id)));
-        compose_page(&call, &visit, FormField::new(text.join(" ")), hidden)
-    })
+pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = MemberVisit::from_call(&call).await?;
+    let query = errors::require_query(&call, &visit)?;
+    let get = |name: &'static str| query.get(name).map(str::to_owned);
+    let mut text: Vec<String> = get("text").into_iter().chain(get("url")).collect();
+    let hashtags = get("hashtags").unwrap_or_default();
+    let hashtags = hashtags.split(',').map(|tag| tag.trim().trim_start_matches('#'));
+    text.extend(hashtags.filter(|tag| !tag.is_empty()).map(|tag| format!("#{tag}")));
+    text.extend(get("via").map(|via| format!("via @{}", via.trim_start_matches('@'))));
+    let mut hidden = CardAnswer::parse(get).to_pairs();
+    let reply = get("in_reply_to").filter(|id| PostId::parse(id).is_some());
+    hidden.extend(reply.map(|id| ("in_reply_to", id)));
+    compose_page(&call, &visit, FormField::new(text.join(" ")), hidden)
 }
 
 fn compose_page(
@@ -113,64 +108,60 @@ fn compose_page(
     Ok(visit.render_page(call, &page)?)
 }
 
-pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let (visit, form) = MemberVisit::accept_form(&call).await?;
-        let answering = CardAnswer::parse(|name| form.optional_text(name));
-        let reply_to = form.optional_text("in_reply_to");
-        let text = form.text("text").replace("\r\n", "\n");
-        let new = NewPost {
-            text: text.clone(),
-            reply_to: reply_to.as_deref().and_then(PostId::parse),
-            auto_populate_reply_metadata: true,
-            ..NewPost::default()
-        };
-        let entered = new.clone();
-        let author = PostAuthor { user_id: visit.person.user.id, app_id: None, self_serve: false };
-        let form_id = form.text("form");
-        let created = write_once(&call, author.user_id, &form_id, move |tx| {
-            let created = posts::create(tx, &author, &new)?;
-            if let CardAnswer { card: Some(card), post: Some(parent) } = answering {
-                conversations::record_card_answer(tx, author.user_id, &created, (parent, card))?;
-            }
-            Ok(created)
-        });
-        let mut hidden = answering.to_pairs();
-        match created.await.split_refusal()? {
-            Ok(None) => Ok(redirect_to(&format!("/{}", visit.person.user.username))),
-            Ok(Some(created)) => {
-                hidden.push(("id", created.id.to_string()));
-                Ok(redirect_to(&format!("{SENT_POST_PATH}?{}", encode_query(&hidden))))
-            }
-            Err(refusal) => {
-                let why = post_error_message(&visit.person.user, &entered, &refusal);
-                hidden.extend(reply_to.map(|id| ("in_reply_to", id)));
-                let page = compose_page(&call, &visit, FormField::invalid(text, why), hidden)?;
-                Ok(page.status(400))
-            }
+pub(crate) async fn submit(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let (visit, form) = MemberVisit::accept_form(&call).await?;
+    let answering = CardAnswer::parse(|name| form.optional_text(name));
+    let reply_to = form.optional_text("in_reply_to");
+    let text = form.text("text").replace("\r\n", "\n");
+    let new = NewPost {
+        text: text.clone(),
+        reply_to: reply_to.as_deref().and_then(PostId::parse),
+        auto_populate_reply_metadata: true,
+        ..NewPost::default()
+    };
+    let entered = new.clone();
+    let author = PostAuthor { user_id: visit.person.user.id, app_id: None, self_serve: false };
+    let form_id = form.text("form");
+    let created = write_once(&call, author.user_id, &form_id, move |tx| {
+        let created = posts::create(tx, &author, &new)?;
+        if let CardAnswer { card: Some(card), post: Some(parent) } = answering {
+            conversations::record_card_answer(tx, author.user_id, &created, (parent, card))?;
         }
-    })
+        Ok(created)
+    });
+    let mut hidden = answering.to_pairs();
+    match created.await.split_refusal()? {
+        Ok(None) => Ok(redirect_to(&format!("/{}", visit.person.user.username))),
+        Ok(Some(created)) => {
+            hidden.push(("id", created.id.to_string()));
+            Ok(redirect_to(&format!("{SENT_POST_PATH}?{}", encode_query(&hidden))))
+        }
+        Err(refusal) => {
+            let why = post_error_message(&visit.person.user, &entered, &refusal);
+            hidden.extend(reply_to.map(|id| ("in_reply_to", id)));
+            let page = compose_page(&call, &visit, FormField::invalid(text, why), hidden)?;
+            Ok(page.status(400))
+        }
+    }
 }
 
 /// `GET /intent/written`: one's own post, and what the card shows that it answers.
-pub(crate) fn show_sent_post(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = MemberVisit::from_call(&call).await?;
-        let query = errors::require_query(&call, &visit)?;
-        let get = |name: &'static str| query.get(name).map(str::to_owned);
-        let (text, id, card) = find_sent_post(&call, &visit.person, get("id"), CardAnswer::parse(get)).await?;
-        let page = PostSentPage {
-            frame: visit.page_frame(&call),
-            text,
-            id,
-            thanks: card.map(|card| ThankYouMessage {
-                text: card.thank_you_text,
-                link: Some(card.thank_you_url).filter(|url| !url.is_empty()),
-                unlocked: card_media(card.unlocked_media),
-            }),
-        };
-        Ok(visit.render_page(&call, &page)?)
-    })
+pub(crate) async fn show_sent_post(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = MemberVisit::from_call(&call).await?;
+    let query = errors::require_query(&call, &visit)?;
+    let get = |name: &'static str| query.get(name).map(str::to_owned);
+    let (text, id, card) = find_sent_post(&call, &visit.person, get("id"), CardAnswer::parse(get)).await?;
+    let page = PostSentPage {
+        frame: visit.page_frame(&call),
+        text,
+        id,
+        thanks: card.map(|card| ThankYouMessage {
+            text: card.thank_you_text,
+            link: Some(card.thank_you_url).filter(|url| !url.is_empty()),
+            unlocked: card_media(card.unlocked_media),
+        }),
+    };
+    Ok(visit.render_page(&call, &page)?)
 }
 
 async fn find_sent_post(

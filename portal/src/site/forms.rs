@@ -5,13 +5,12 @@ use std::sync::Arc;
 use base::VocabularyWord;
 use http::header::{CONTENT_LENGTH, ORIGIN};
 use pages::PageErrorKind;
-use web::endpoint::HandlerFuture;
 use web::request_context::RequestContext;
 use web::uploads::{UploadForm, UploadProcessor, receive};
 use web::{HttpReply, PublicOrigin};
 
 use super::session::redirect_to_sign_in;
-use super::{BrowserVisit, MemberVisit, PageExit, errors, run_page};
+use super::{BrowserVisit, MemberVisit, PageExit, errors};
 
 const FETCH_SITE: &str = "sec-fetch-site";
 const MAX_PATH_LENGTH: usize = 8000;
@@ -67,26 +66,24 @@ pub struct UploadSubmission {
 }
 
 /// Runs the handler of a form that may have a file. What the handler has not stored of the file is deleted.
-pub fn run_upload_form<F, H>(mut call: RequestContext, handle: F) -> HandlerFuture
+pub async fn run_upload_form<F, H>(mut call: RequestContext, handle: F) -> Result<HttpReply, PageExit>
 where
-    F: FnOnce(Arc<UploadSubmission>) -> H + Send + 'static,
-    H: Future<Output = Result<HttpReply, PageExit>> + Send,
+    F: FnOnce(Arc<UploadSubmission>) -> H,
+    H: Future<Output = Result<HttpReply, PageExit>>,
 {
-    run_page(async move {
-        let visit = MemberVisit::from_call(&call).await;
-        let uploads = call.uploads()?;
-        if matches!(visit, Err(PageExit::Reply(_))) && has_small_body(&call) {
-            let form = receive(&mut call, uploads.files()).await?;
-            return Err(redirect_to_sign_in(&call, |name| form.text(name).unwrap_or_default()).into());
-        }
-        let visit = visit?;
-        check_same_origin(&call, &visit)?;
+    let visit = MemberVisit::from_call(&call).await;
+    let uploads = call.uploads()?;
+    if matches!(visit, Err(PageExit::Reply(_))) && has_small_body(&call) {
         let form = receive(&mut call, uploads.files()).await?;
-        let submission = Arc::new(UploadSubmission { call, visit, uploads, form });
-        let UploadSubmission { call, visit, form, .. } = &*submission;
-        check_csrf_token(call, visit, form.text("csrf").unwrap_or_default()).await?;
-        handle(submission).await
-    })
+        return Err(redirect_to_sign_in(&call, |name| form.text(name).unwrap_or_default()).into());
+    }
+    let visit = visit?;
+    check_same_origin(&call, &visit)?;
+    let form = receive(&mut call, uploads.files()).await?;
+    let submission = Arc::new(UploadSubmission { call, visit, uploads, form });
+    let UploadSubmission { call, visit, form, .. } = &*submission;
+    check_csrf_token(call, visit, form.text("csrf").unwrap_or_default()).await?;
+    handle(submission).await
 }
 
 /// Whether a form has no file worth mentioning, so that it can be read for a visitor who is not signed in.

@@ -1,8 +1,7 @@
 //! Pages for people: who may see them, what their forms do, and their headers. The HTML is in the crate `pages`.
 //!
-//! A handler is `run_page(async move { … })`: it reads the browser's session with [`MemberVisit::from_call`] or
-//! [`BrowserVisit::from_call`], and a form with it by `accept_form`; it answers with [`BrowserVisit::render_page`],
-//! [`redirect_to`] or one of [`errors`].
+//! A handler reads the browser's session with [`MemberVisit::from_call`] or [`BrowserVisit::from_call`], and a form with
+//! it by `accept_form`; it answers with [`BrowserVisit::render_page`], [`redirect_to`] or one of [`errors`].
 
 pub(crate) mod access;
 pub(crate) mod account_data;
@@ -34,7 +33,7 @@ pub(crate) mod web_tags;
 pub use session::{BrowserVisit, MemberVisit, SignedInPerson};
 
 use base::{Error, Fault, Refusal};
-use web::endpoint::HandlerFuture;
+use web::endpoint::HandlerError;
 use web::page_context;
 use web::reply::HttpReply;
 
@@ -64,23 +63,19 @@ impl From<Refusal> for PageExit {
     }
 }
 
+impl HandlerError for PageExit {
+    fn into_reply(self) -> Result<HttpReply, Error> {
+        match self {
+            Self::Reply(reply) => Ok(*reply),
+            Self::Error(stop) => Err(stop),
+        }
+    }
+}
+
 impl From<HttpReply> for PageExit {
     fn from(reply: HttpReply) -> Self {
         Self::Reply(Box::new(reply))
     }
-}
-
-pub fn run_page<F>(handler: F) -> HandlerFuture
-where
-    F: Future<Output = Result<HttpReply, PageExit>> + Send + 'static,
-{
-    Box::pin(async move {
-        match handler.await {
-            Ok(reply) => Ok(reply),
-            Err(PageExit::Reply(reply)) => Ok(*reply),
-            Err(PageExit::Error(stop)) => Err(stop),
-        }
-    })
 }
 
 /// Redirects with 303 to a local path; anything else leads to the default page.

@@ -2,55 +2,52 @@
 
 use network::oauth1_flow::{self, OAuth1Approval, PendingAuthorization, RequestTokenProblem};
 use pages::{AuthorizationDeniedPage, OAuth1AuthorizePage, PageErrorKind, PinPage};
-use web::endpoint::HandlerFuture;
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
 use web::security_headers;
 
 use super::app_summary::{callback_destination, load_app_summary, permission_level};
-use super::{BrowserVisit, PageExit, SignedInPerson, errors, redirect_to, redirect_to_app, run_page, sign_in};
+use super::{BrowserVisit, PageExit, SignedInPerson, errors, redirect_to, redirect_to_app, sign_in};
 
 pub(crate) const AUTHORIZE_PATH: &str = "/oauth/authorize";
 
 /// `GET /oauth/authorize`: always asks.
-pub(crate) fn authorize(call: RequestContext) -> HandlerFuture {
-    show_authorization(call, false)
+pub(crate) async fn authorize(call: RequestContext) -> Result<HttpReply, PageExit> {
+    show_authorization(call, false).await
 }
 
 /// `GET /oauth/authenticate`: does not ask again what was granted before.
-pub(crate) fn authenticate(call: RequestContext) -> HandlerFuture {
-    show_authorization(call, true)
+pub(crate) async fn authenticate(call: RequestContext) -> Result<HttpReply, PageExit> {
+    show_authorization(call, true).await
 }
 
-fn show_authorization(call: RequestContext, silent: bool) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let query = errors::require_query(&call, &visit)?;
-        let Some(token) = query.get("oauth_token") else {
-            return Err(errors::exit_page(&call, &visit, PageErrorKind::RequestTokenMissing));
-        };
-        let pending = find_pending_request(&call, &visit, token).await?;
-        let forced = !matches!(query.get_raw("force_login"), None | Some("false" | "0"));
-        // With `force_login`, consent is requested even if it was given before.
-        let path = if forced { AUTHORIZE_PATH } else { call.head().uri.path() };
-        let next = format!("{path}?oauth_token={}", base::percent::encode(token));
-        let person = match &visit.person {
-            Some(person) if !forced => person,
-            _ => {
-                let login = query.get("screen_name").unwrap_or_default();
-                return sign_in::prompt(&call, &visit, &next, login).await;
-            }
-        };
-        if silent {
-            let (app, user) = (pending.app.clone(), person.user.id);
-            let permission = pending.permission;
-            let known = call.read(move |tx| Ok(oauth1_flow::is_already_approved(tx, &app, user, permission)?)).await?;
-            if known {
-                return approve(&call, &visit, person, &pending, token).await;
-            }
+async fn show_authorization(call: RequestContext, silent: bool) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let query = errors::require_query(&call, &visit)?;
+    let Some(token) = query.get("oauth_token") else {
+        return Err(errors::exit_page(&call, &visit, PageErrorKind::RequestTokenMissing));
+    };
+    let pending = find_pending_request(&call, &visit, token).await?;
+    let forced = !matches!(query.get_raw("force_login"), None | Some("false" | "0"));
+    // With `force_login`, consent is requested even if it was given before.
+    let path = if forced { AUTHORIZE_PATH } else { call.head().uri.path() };
+    let next = format!("{path}?oauth_token={}", base::percent::encode(token));
+    let person = match &visit.person {
+        Some(person) if !forced => person,
+        _ => {
+            let login = query.get("screen_name").unwrap_or_default();
+            return sign_in::prompt(&call, &visit, &next, login).await;
         }
-        authorization_page(&call, &visit, &pending, token, &next).await
-    })
+    };
+    if silent {
+        let (app, user) = (pending.app.clone(), person.user.id);
+        let permission = pending.permission;
+        let known = call.read(move |tx| Ok(oauth1_flow::is_already_approved(tx, &app, user, permission)?)).await?;
+        if known {
+            return approve(&call, &visit, person, &pending, token).await;
+        }
+    }
+    authorization_page(&call, &visit, &pending, token, &next).await
 }
 
 async fn authorization_page(
@@ -75,28 +72,26 @@ async fn authorization_page(
 }
 
 /// `POST /oauth/authorize`: the answer.
-pub(crate) fn submit_decision(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let (visit, sent) = BrowserVisit::accept_form(&call).await?;
-        let (token, decision) = (sent.text("oauth_token"), sent.text("decision"));
-        // The request can be denied without signing in.
-        if visit.person.is_none() && decision != "deny" {
-            let token = base::percent::encode(&token);
-            return Ok(redirect_to(&format!("{AUTHORIZE_PATH}?oauth_token={token}")));
+pub(crate) async fn submit_decision(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let (visit, sent) = BrowserVisit::accept_form(&call).await?;
+    let (token, decision) = (sent.text("oauth_token"), sent.text("decision"));
+    // The request can be denied without signing in.
+    if visit.person.is_none() && decision != "deny" {
+        let token = base::percent::encode(&token);
+        return Ok(redirect_to(&format!("{AUTHORIZE_PATH}?oauth_token={token}")));
+    }
+    if token.is_empty() {
+        return Err(errors::exit_page(&call, &visit, PageErrorKind::RequestTokenMissing));
+    }
+    let pending = find_pending_request(&call, &visit, &token).await?;
+    match (decision.as_str(), &visit.person) {
+        ("allow", Some(person)) => approve(&call, &visit, person, &pending, &token).await,
+        ("deny", _) => deny(&call, &visit, &pending, &token).await,
+        _ => {
+            let text = "The form did not contain a decision.".to_owned();
+            Err(errors::exit_page(&call, &visit, PageErrorKind::InvalidRequest(text)))
         }
-        if token.is_empty() {
-            return Err(errors::exit_page(&call, &visit, PageErrorKind::RequestTokenMissing));
-        }
-        let pending = find_pending_request(&call, &visit, &token).await?;
-        match (decision.as_str(), &visit.person) {
-            ("allow", Some(person)) => approve(&call, &visit, person, &pending, &token).await,
-            ("deny", _) => deny(&call, &visit, &pending, &token).await,
-            _ => {
-                let text = "The form did not contain a decision.".to_owned();
-                Err(errors::exit_page(&call, &visit, PageErrorKind::InvalidRequest(text)))
-            }
-        }
-    })
+    }
 }
 
 async fn approve(

@@ -4,13 +4,12 @@ use network::oauth2_flow::{self, AuthorizeRefusal, AuthorizeRefusalReason, Autho
 use network::portal;
 use pages::{CallbackDiff, OAuth2ConsentPage, PageErrorKind};
 use store::apps::{App, AppStatus};
-use web::endpoint::HandlerFuture;
-use web::request_context::RequestContext;
+use web::request_context::{HttpReply, RequestContext};
 use web::security_headers;
 
 use super::app_summary::{callback_destination, load_app_summary};
 use super::forms::PageQuery;
-use super::{BrowserVisit, PageExit, errors, redirect_to, redirect_to_app, run_page, sign_in};
+use super::{BrowserVisit, PageExit, errors, redirect_to, redirect_to_app, sign_in};
 
 pub(crate) const AUTHORIZE_PATH: &str = "/i/oauth2/authorize";
 
@@ -40,59 +39,55 @@ fn build_request(get: impl Fn(&'static str) -> Option<String>) -> AuthorizeReque
     }
 }
 
-pub(crate) fn show_consent(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let query = errors::require_query(&call, &visit)?;
-        let found = validate_request(&call, &visit, request_from_query(&query)).await?;
-        let hidden = hidden_fields(&query);
-        let next = authorize_url(&hidden);
-        if visit.person.is_none() {
-            return sign_in::prompt(&call, &visit, &next, "").await;
-        }
-        let page = OAuth2ConsentPage {
-            frame: visit.page_frame(&call),
-            action: AUTHORIZE_PATH.to_owned(),
-            hidden,
-            app: load_app_summary(&call, &found.app).await?,
-            scopes: found.scopes,
-            uses_plain_pkce: found.uses_plain_pkce && call.state.page_context.config.warns_about_plain_pkce,
-            destination: callback_destination(&found.redirect_uri),
-            switch: sign_in::switch_account_path(&next),
-        };
-        let reply = visit.render_page(&call, &page)?;
-        Ok(security_headers::allow_form_action(reply, Some(&found.redirect_uri)))
-    })
+pub(crate) async fn show_consent(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let query = errors::require_query(&call, &visit)?;
+    let found = validate_request(&call, &visit, request_from_query(&query)).await?;
+    let hidden = hidden_fields(&query);
+    let next = authorize_url(&hidden);
+    if visit.person.is_none() {
+        return sign_in::prompt(&call, &visit, &next, "").await;
+    }
+    let page = OAuth2ConsentPage {
+        frame: visit.page_frame(&call),
+        action: AUTHORIZE_PATH.to_owned(),
+        hidden,
+        app: load_app_summary(&call, &found.app).await?,
+        scopes: found.scopes,
+        uses_plain_pkce: found.uses_plain_pkce && call.state.page_context.config.warns_about_plain_pkce,
+        destination: callback_destination(&found.redirect_uri),
+        switch: sign_in::switch_account_path(&next),
+    };
+    let reply = visit.render_page(&call, &page)?;
+    Ok(security_headers::allow_form_action(reply, Some(&found.redirect_uri)))
 }
 
 /// `POST /i/oauth2/authorize`: the answer.
-pub(crate) fn submit_decision(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let (visit, sent) = BrowserVisit::accept_form(&call).await?;
-        let decision = sent.text("decision");
-        // The request can be denied without signing in.
-        if visit.person.is_none() && decision != "deny" {
-            let pairs = REQUEST_PARAMETERS.into_iter();
-            let pairs = pairs.filter_map(|name| Some((name.to_owned(), sent.optional_text(name)?)));
-            return Ok(redirect_to(&authorize_url(&pairs.collect::<Vec<_>>())));
+pub(crate) async fn submit_decision(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let (visit, sent) = BrowserVisit::accept_form(&call).await?;
+    let decision = sent.text("decision");
+    // The request can be denied without signing in.
+    if visit.person.is_none() && decision != "deny" {
+        let pairs = REQUEST_PARAMETERS.into_iter();
+        let pairs = pairs.filter_map(|name| Some((name.to_owned(), sent.optional_text(name)?)));
+        return Ok(redirect_to(&authorize_url(&pairs.collect::<Vec<_>>())));
+    }
+    let found = validate_request(&call, &visit, build_request(|name| sent.optional_text(name))).await?;
+    let by = visit.audit_actor();
+    match (decision.as_str(), &visit.person) {
+        ("allow", Some(_)) => {
+            let approve = move |tx: &mut store::Tx<'_>| oauth2_flow::approve(tx, &found, &by);
+            Ok(redirect_to_app(&call.write(approve).await?))
         }
-        let found = validate_request(&call, &visit, build_request(|name| sent.optional_text(name))).await?;
-        let by = visit.audit_actor();
-        match (decision.as_str(), &visit.person) {
-            ("allow", Some(_)) => {
-                let approve = move |tx: &mut store::Tx<'_>| oauth2_flow::approve(tx, &found, &by);
-                Ok(redirect_to_app(&call.write(approve).await?))
-            }
-            ("deny", _) => {
-                let deny = move |tx: &mut store::Tx<'_>| oauth2_flow::deny(tx, &found, &by);
-                Ok(redirect_to_app(&call.write(deny).await?))
-            }
-            _ => {
-                let text = "The form did not contain a decision.".to_owned();
-                Err(errors::exit_page(&call, &visit, PageErrorKind::InvalidRequest(text)))
-            }
+        ("deny", _) => {
+            let deny = move |tx: &mut store::Tx<'_>| oauth2_flow::deny(tx, &found, &by);
+            Ok(redirect_to_app(&call.write(deny).await?))
         }
-    })
+        _ => {
+            let text = "The form did not contain a decision.".to_owned();
+            Err(errors::exit_page(&call, &visit, PageErrorKind::InvalidRequest(text)))
+        }
+    }
 }
 
 /// Fails with an error page, or with a redirect that reports the error to the app.

@@ -1,5 +1,6 @@
 //! Preview pages of promoted posts, at signed addresses.
 
+use crate::site::PageExit;
 use ads::post_preview::{PreviewContent, SignedPreview};
 use base::{AppId, Error, Refusal, SiteLinks};
 use http::HeaderValue;
@@ -9,38 +10,34 @@ use pages::members::PostTextPart;
 use pages::{HtmlPage, PageFrame, PostPreviewPage};
 use store::{Tx, apps};
 use view::{ShownPost, ShownPosts};
-use web::endpoint::HandlerFuture;
 use web::request_context::{HttpReply, RequestContext};
 use web::security_headers::frame_ancestors_policy;
 
 use super::forms::PageQuery;
-use super::run_page;
 
 /// `GET /preview/{id}`: needs no credential, since the address is signed and expires.
-pub(crate) fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let id = call.path_text("id")?.parse::<i64>().ok();
-        let query = PageQuery::from_call(&call).ok();
-        let token = query.as_ref().and_then(|query| query.get("t"));
-        let key = call.state.page_context.config.page_key;
-        let preview = id
-            .zip(token)
-            .and_then(|(id, token)| SignedPreview::verify_token(&key, id, token, call.now()))
-            .ok_or(Refusal::RouteNotFound)?;
-        let (app, site) = (preview.app_id, call.site());
-        let frame = call.state.page_context.page_frame(call.now());
-        let read = move |tx: &mut Tx<'_>| load_preview(tx, &preview, site, frame.clone());
-        let page = call.read(read).await?.ok_or(Refusal::RouteNotFound)?;
-        let ancestors = call.read(move |tx| app_origins(tx, app)).await?;
-        let policy = HeaderValue::from_str(&frame_ancestors_policy(&ancestors));
-        let reply = HttpReply::html(200, page.render_html()?);
-        let reply = match policy {
-            Ok(policy) => reply.header(CONTENT_SECURITY_POLICY, policy),
-            Err(_) => reply,
-        };
-        // Ignored by browsers that support the policy.
-        Ok(reply.header(X_FRAME_OPTIONS, HeaderValue::from_static("SAMEORIGIN")))
-    })
+pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let id = call.path_text("id")?.parse::<i64>().ok();
+    let query = PageQuery::from_call(&call).ok();
+    let token = query.as_ref().and_then(|query| query.get("t"));
+    let key = call.state.page_context.config.page_key;
+    let preview = id
+        .zip(token)
+        .and_then(|(id, token)| SignedPreview::verify_token(&key, id, token, call.now()))
+        .ok_or(Refusal::RouteNotFound)?;
+    let (app, site) = (preview.app_id, call.site());
+    let frame = call.state.page_context.page_frame(call.now());
+    let read = move |tx: &mut Tx<'_>| load_preview(tx, &preview, site, frame.clone());
+    let page = call.read(read).await?.ok_or(Refusal::RouteNotFound)?;
+    let ancestors = call.read(move |tx| app_origins(tx, app)).await?;
+    let policy = HeaderValue::from_str(&frame_ancestors_policy(&ancestors));
+    let reply = HttpReply::html(200, page.render_html()?);
+    let reply = match policy {
+        Ok(policy) => reply.header(CONTENT_SECURITY_POLICY, policy),
+        Err(_) => reply,
+    };
+    // Ignored by browsers that support the policy.
+    Ok(reply.header(X_FRAME_OPTIONS, HeaderValue::from_static("SAMEORIGIN")))
 }
 
 fn load_preview(

@@ -5,7 +5,6 @@ use base::{Error, Refusal, Secret, SplitRefusal, UserId};
 use network::registration::{self, RegistrationApplicant, RegistrationOutcome, RegistrationPolicy};
 use network::{email_links, site_settings};
 use pages::{FormField, RegistrationAccess, SignUpPage, TextPage};
-use web::endpoint::HandlerFuture;
 use web::error_formats::error_message;
 use web::page_context::{DEFAULT_PATH, SITE_LINKS};
 use web::reply::HttpReply;
@@ -15,47 +14,43 @@ use web::security_headers;
 use super::forms::{self, PageQuery, SubmittedForm};
 use super::return_target::ReturnTarget;
 use super::sign_in::sign_in_as;
-use super::{BrowserVisit, PageExit, run_page, session};
+use super::{BrowserVisit, PageExit, session};
 
 /// `GET /join`, also where invitations lead.
-pub(crate) fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let query = PageQuery::from_call(&call).ok();
-        let get = |name| query.as_ref().and_then(|query| query.get(name));
-        let next = get("next").and_then(forms::local_path).unwrap_or(DEFAULT_PATH);
-        let invite = get("token").unwrap_or_default();
-        let typed = SignUpFields::default();
-        registration_page(&call, &visit, next, invite, typed).await
-    })
+pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let query = PageQuery::from_call(&call).ok();
+    let get = |name| query.as_ref().and_then(|query| query.get(name));
+    let next = get("next").and_then(forms::local_path).unwrap_or(DEFAULT_PATH);
+    let invite = get("token").unwrap_or_default();
+    let typed = SignUpFields::default();
+    registration_page(&call, &visit, next, invite, typed).await
 }
 
-pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let (visit, sent) = BrowserVisit::accept_form(&call).await?;
-        let next = sent.return_path().unwrap_or_else(|| DEFAULT_PATH.to_owned());
-        let query = PageQuery::from_call(&call).ok();
-        let invite = query.as_ref().and_then(|query| query.get("token"));
-        let invite = invite.unwrap_or_default();
-        let invite_secret = Some(invite).filter(|text| !text.is_empty()).map(Secret::new);
-        let applicant = RegistrationApplicant { invite: invite_secret, ..sent_applicant(&visit, &sent) };
-        let page_context = &call.state.page_context;
-        let (site, who) = (&page_context.site, page_context.config.registration);
-        let registered = registration::register(&page_context.sign_in_gate, site, who, &applicant).await;
-        let joined = match registered.split_refusal()? {
-            Ok(joined) => joined,
-            Err(refusal) => {
-                let typed = SignUpFields::from_refusal(&sent, &refusal);
-                let status = if refusal == Refusal::RateLimited { 429 } else { 400 };
-                let reply = registration_page(&call, &visit, &next, invite, typed).await?;
-                return Ok(reply.status(status));
-            }
-        };
-        let RegistrationOutcome::Joined(user) = joined else {
-            return waiting_page(&call, &visit);
-        };
-        start_first_session(&call, &visit, user, &next).await
-    })
+pub(crate) async fn submit(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let (visit, sent) = BrowserVisit::accept_form(&call).await?;
+    let next = sent.return_path().unwrap_or_else(|| DEFAULT_PATH.to_owned());
+    let query = PageQuery::from_call(&call).ok();
+    let invite = query.as_ref().and_then(|query| query.get("token"));
+    let invite = invite.unwrap_or_default();
+    let invite_secret = Some(invite).filter(|text| !text.is_empty()).map(Secret::new);
+    let applicant = RegistrationApplicant { invite: invite_secret, ..sent_applicant(&visit, &sent) };
+    let page_context = &call.state.page_context;
+    let (site, who) = (&page_context.site, page_context.config.registration);
+    let registered = registration::register(&page_context.sign_in_gate, site, who, &applicant).await;
+    let joined = match registered.split_refusal()? {
+        Ok(joined) => joined,
+        Err(refusal) => {
+            let typed = SignUpFields::from_refusal(&sent, &refusal);
+            let status = if refusal == Refusal::RateLimited { 429 } else { 400 };
+            let reply = registration_page(&call, &visit, &next, invite, typed).await?;
+            return Ok(reply.status(status));
+        }
+    };
+    let RegistrationOutcome::Joined(user) = joined else {
+        return waiting_page(&call, &visit);
+    };
+    start_first_session(&call, &visit, user, &next).await
 }
 
 /// Who sent the form, without an invitation.

@@ -11,7 +11,6 @@ use pages::{
     TwoFactorForms, TwoFactorSetupPage, device_name,
 };
 use store::Tx;
-use web::endpoint::HandlerFuture;
 use web::page_context::SITE_LINKS;
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
@@ -20,7 +19,7 @@ use super::forms::PageQuery;
 use super::settings::{password_error, verify_password};
 use super::sign_in::{retry_seconds, throttled_message};
 use super::sign_in_code::WRONG_CODE;
-use super::{BrowserVisit, MemberVisit, PageExit, passkeys, redirect_to, run_page};
+use super::{BrowserVisit, MemberVisit, PageExit, passkeys, redirect_to};
 
 pub(crate) const TWO_FACTOR_PATH: &str = "/settings/security/two-factor";
 pub(crate) const CONFIRM_TWO_FACTOR_PATH: &str = "/settings/security/two-factor/confirm";
@@ -66,20 +65,18 @@ impl SecurityFormErrors {
     }
 }
 
-pub(crate) fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = MemberVisit::from_call(&call).await?;
-        let query = PageQuery::from_call(&call).ok();
-        let done = query.as_ref().and_then(|query| query.get("done"));
-        let notice = match done {
-            Some("on") => Some("Two-factor sign-in is on. If you have not seen your recovery codes, create new ones."),
-            Some("off") => Some("Two-factor sign-in was turned off."),
-            Some("passkey-added") => Some("The passkey was added. You can sign in with it from now on."),
-            Some("passkey-removed") => Some("The passkey was removed. Your device may go on offering it."),
-            _ => None,
-        };
-        security_page(&call, &visit, notice, SecurityFormErrors { status: 200, ..SecurityFormErrors::default() }).await
-    })
+pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = MemberVisit::from_call(&call).await?;
+    let query = PageQuery::from_call(&call).ok();
+    let done = query.as_ref().and_then(|query| query.get("done"));
+    let notice = match done {
+        Some("on") => Some("Two-factor sign-in is on. If you have not seen your recovery codes, create new ones."),
+        Some("off") => Some("Two-factor sign-in was turned off."),
+        Some("passkey-added") => Some("The passkey was added. You can sign in with it from now on."),
+        Some("passkey-removed") => Some("The passkey was removed. Your device may go on offering it."),
+        _ => None,
+    };
+    security_page(&call, &visit, notice, SecurityFormErrors { status: 200, ..SecurityFormErrors::default() }).await
 }
 
 pub(super) async fn security_page(
@@ -211,20 +208,18 @@ async fn is_enabled(call: &RequestContext, visit: &MemberVisit) -> Result<bool, 
 }
 
 /// `POST /settings/security/two-factor`: creates a key.
-pub(crate) fn begin_setup(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let (visit, sent) = MemberVisit::accept_form(&call).await?;
-        if is_enabled(&call, &visit).await? {
-            return Ok(redirect_to(SITE_LINKS.security));
-        }
-        if let Err(refusal) = verify_password(&call, &visit, sent.text("password")).await.split_refusal()? {
-            let refused = SecurityFormErrors::from_refusal(None, &refusal);
-            return security_page(&call, &visit, None, refused).await;
-        }
-        let (site, user) = (call.state.page_context.site.clone(), visit.person.user.clone());
-        let setup = call.write(move |tx| two_factor::begin_setup(tx, &site, &user)).await?;
-        setup_page(&call, &visit, &setup, FormField::default(), None)
-    })
+pub(crate) async fn begin_setup(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let (visit, sent) = MemberVisit::accept_form(&call).await?;
+    if is_enabled(&call, &visit).await? {
+        return Ok(redirect_to(SITE_LINKS.security));
+    }
+    if let Err(refusal) = verify_password(&call, &visit, sent.text("password")).await.split_refusal()? {
+        let refused = SecurityFormErrors::from_refusal(None, &refusal);
+        return security_page(&call, &visit, None, refused).await;
+    }
+    let (site, user) = (call.state.page_context.site.clone(), visit.person.user.clone());
+    let setup = call.write(move |tx| two_factor::begin_setup(tx, &site, &user)).await?;
+    setup_page(&call, &visit, &setup, FormField::default(), None)
 }
 
 fn setup_page(
@@ -247,29 +242,27 @@ fn setup_page(
 }
 
 /// `POST /settings/security/two-factor/confirm`: turns two-factor sign-in on with the first code.
-pub(crate) fn confirm_setup(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let (visit, sent) = MemberVisit::accept_form(&call).await?;
-        let (site, user) = (call.state.page_context.site.clone(), visit.person.user.clone());
-        let email_site = site.clone();
-        let Some(setup) = call.read(move |tx| Ok(two_factor::find_setup(tx, &site, &user)?)).await? else {
-            let is_enabled = is_enabled(&call, &visit).await?;
-            let query = if is_enabled { "?done=on" } else { "" };
-            return Ok(redirect_to(&format!("{}{query}", SITE_LINKS.security)));
-        };
-        let (by, code) = (visit.audit_actor(), sent.text("code"));
-        match call.write(move |tx| two_factor::enable(tx, &email_site, &by, &code)).await? {
-            CodeOutcome::Accepted(codes) => recovery_codes_page(&call, &visit, &codes),
-            CodeOutcome::Wrong => {
-                let field = FormField::invalid("", "This code is wrong. Does your phone show the right time?");
-                Ok(setup_page(&call, &visit, &setup, field, None)?.status(400))
-            }
-            CodeOutcome::Throttled { retry_ms } => {
-                let failure = Some(throttled_message(retry_seconds(retry_ms)));
-                Ok(setup_page(&call, &visit, &setup, FormField::default(), failure)?.status(429))
-            }
+pub(crate) async fn confirm_setup(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let (visit, sent) = MemberVisit::accept_form(&call).await?;
+    let (site, user) = (call.state.page_context.site.clone(), visit.person.user.clone());
+    let email_site = site.clone();
+    let Some(setup) = call.read(move |tx| Ok(two_factor::find_setup(tx, &site, &user)?)).await? else {
+        let is_enabled = is_enabled(&call, &visit).await?;
+        let query = if is_enabled { "?done=on" } else { "" };
+        return Ok(redirect_to(&format!("{}{query}", SITE_LINKS.security)));
+    };
+    let (by, code) = (visit.audit_actor(), sent.text("code"));
+    match call.write(move |tx| two_factor::enable(tx, &email_site, &by, &code)).await? {
+        CodeOutcome::Accepted(codes) => recovery_codes_page(&call, &visit, &codes),
+        CodeOutcome::Wrong => {
+            let field = FormField::invalid("", "This code is wrong. Does your phone show the right time?");
+            Ok(setup_page(&call, &visit, &setup, field, None)?.status(400))
         }
-    })
+        CodeOutcome::Throttled { retry_ms } => {
+            let failure = Some(throttled_message(retry_seconds(retry_ms)));
+            Ok(setup_page(&call, &visit, &setup, FormField::default(), failure)?.status(429))
+        }
+    }
 }
 
 fn recovery_codes_page(call: &RequestContext, visit: &BrowserVisit, codes: &[Secret]) -> Result<HttpReply, PageExit> {
@@ -277,59 +270,57 @@ fn recovery_codes_page(call: &RequestContext, visit: &BrowserVisit, codes: &[Sec
     Ok(visit.render_page(call, &RecoveryCodesPage { frame: visit.page_frame(call), codes })?)
 }
 
-pub(crate) fn turn_off(call: RequestContext) -> HandlerFuture {
-    submit_proved_form(call, ProvedForm::TurnOff)
+pub(crate) async fn turn_off(call: RequestContext) -> Result<HttpReply, PageExit> {
+    submit_proved_form(call, ProvedForm::TurnOff).await
 }
 
-pub(crate) fn replace_recovery_codes(call: RequestContext) -> HandlerFuture {
-    submit_proved_form(call, ProvedForm::ReplaceCodes)
+pub(crate) async fn replace_recovery_codes(call: RequestContext) -> Result<HttpReply, PageExit> {
+    submit_proved_form(call, ProvedForm::ReplaceCodes).await
 }
 
 /// Checks password and code, then does what the form is for.
-pub(super) fn submit_proved_form(call: RequestContext, form: ProvedForm) -> HandlerFuture {
-    run_page(async move {
-        let (visit, sent) = MemberVisit::accept_form(&call).await?;
-        let is_possible = match form {
-            ProvedForm::AddPasskey => passkeys::relying_party(&call).is_some(),
-            _ => is_enabled(&call, &visit).await?,
-        };
-        if !is_possible {
-            return Ok(redirect_to(SITE_LINKS.security));
+pub(super) async fn submit_proved_form(call: RequestContext, form: ProvedForm) -> Result<HttpReply, PageExit> {
+    let (visit, sent) = MemberVisit::accept_form(&call).await?;
+    let is_possible = match form {
+        ProvedForm::AddPasskey => passkeys::relying_party(&call).is_some(),
+        _ => is_enabled(&call, &visit).await?,
+    };
+    if !is_possible {
+        return Ok(redirect_to(SITE_LINKS.security));
+    }
+    let (password, code) = match form {
+        ProvedForm::ReplaceCodes => (sent.text("codes_password"), sent.text("codes_code")),
+        ProvedForm::TurnOff => (sent.text("off_password"), sent.text("off_code")),
+        ProvedForm::AddPasskey => (sent.text("passkey_password"), sent.text("passkey_code")),
+    };
+    let applied = match verify_password(&call, &visit, password).await {
+        Ok(()) => {
+            let (site, by) = (call.state.page_context.site.clone(), visit.audit_actor());
+            call.write(move |tx| apply_proved_form(tx, &site, &by, form, &code)).await
         }
-        let (password, code) = match form {
-            ProvedForm::ReplaceCodes => (sent.text("codes_password"), sent.text("codes_code")),
-            ProvedForm::TurnOff => (sent.text("off_password"), sent.text("off_code")),
-            ProvedForm::AddPasskey => (sent.text("passkey_password"), sent.text("passkey_code")),
-        };
-        let applied = match verify_password(&call, &visit, password).await {
-            Ok(()) => {
-                let (site, by) = (call.state.page_context.site.clone(), visit.audit_actor());
-                call.write(move |tx| apply_proved_form(tx, &site, &by, form, &code)).await
-            }
-            Err(stop) => Err(stop),
-        };
-        let refused = match applied.split_refusal()? {
-            Ok(CodeOutcome::Accepted(ProvedFormResult::NewCodes(codes))) => {
-                return recovery_codes_page(&call, &visit, &codes);
-            }
-            Ok(CodeOutcome::Accepted(ProvedFormResult::TurnedOff)) => {
-                return Ok(redirect_to(&format!("{}?done=off", SITE_LINKS.security)));
-            }
-            Ok(CodeOutcome::Accepted(ProvedFormResult::PasskeyBegun(registration))) => {
-                return passkeys::setup_page(&call, &visit, registration);
-            }
-            Ok(CodeOutcome::Wrong) => {
-                let code = FormField::invalid("", WRONG_CODE);
-                SecurityFormErrors { form: Some(form), code, status: 400, ..SecurityFormErrors::default() }
-            }
-            Ok(CodeOutcome::Throttled { retry_ms }) => {
-                let failure = Some(throttled_message(retry_seconds(retry_ms)));
-                SecurityFormErrors { failure, status: 429, ..SecurityFormErrors::default() }
-            }
-            Err(refusal) => SecurityFormErrors::from_refusal(Some(form), &refusal),
-        };
-        security_page(&call, &visit, None, refused).await
-    })
+        Err(stop) => Err(stop),
+    };
+    let refused = match applied.split_refusal()? {
+        Ok(CodeOutcome::Accepted(ProvedFormResult::NewCodes(codes))) => {
+            return recovery_codes_page(&call, &visit, &codes);
+        }
+        Ok(CodeOutcome::Accepted(ProvedFormResult::TurnedOff)) => {
+            return Ok(redirect_to(&format!("{}?done=off", SITE_LINKS.security)));
+        }
+        Ok(CodeOutcome::Accepted(ProvedFormResult::PasskeyBegun(registration))) => {
+            return passkeys::setup_page(&call, &visit, registration);
+        }
+        Ok(CodeOutcome::Wrong) => {
+            let code = FormField::invalid("", WRONG_CODE);
+            SecurityFormErrors { form: Some(form), code, status: 400, ..SecurityFormErrors::default() }
+        }
+        Ok(CodeOutcome::Throttled { retry_ms }) => {
+            let failure = Some(throttled_message(retry_seconds(retry_ms)));
+            SecurityFormErrors { failure, status: 429, ..SecurityFormErrors::default() }
+        }
+        Err(refusal) => SecurityFormErrors::from_refusal(Some(form), &refusal),
+    };
+    security_page(&call, &visit, None, refused).await
 }
 
 fn apply_proved_form(

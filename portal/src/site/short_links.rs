@@ -1,5 +1,6 @@
 //! Redirects of short links, which count clicks by people.
 
+use crate::site::PageExit;
 use ads_delivery::clicks::{self, LinkClick};
 use base::refusal::ResourceRef;
 use base::short_links::{LinkSource, ShortLinkTarget};
@@ -7,31 +8,27 @@ use base::{Error, Refusal};
 use http::header::{CACHE_CONTROL, HeaderValue, REFERRER_POLICY};
 use network::short_links;
 use url::Url;
-use web::endpoint::HandlerFuture;
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
 
 use super::card_links::{identify_viewer, is_human_request, landing_url};
-use super::run_page;
 
 /// `GET /t/{code}`: to where a link in a post or message leads.
-pub(crate) fn follow(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let code = call.path_text("code")?.to_owned();
-        let site = call.site();
-        let missing = || Refusal::NotFound(ResourceRef::new("link", "code", &code));
-        let link = site.codec.and_then(|codec| codec.decode(&code)).ok_or_else(missing)?;
-        let destination = call.read(move |tx| Ok(short_links::find_destination(tx, link, site)?)).await?;
-        let destination = destination.ok_or_else(missing)?;
-        let mut attributed = None;
-        if let (LinkSource::Post(post), ShortLinkTarget::Link(_)) = link
-            && is_human_request(&call)
-        {
-            let click = LinkClick { post, viewer: identify_viewer(&call).await? };
-            attributed = record_click(&call, click).await;
-        }
-        Ok(redirect_to_destination(&landing_url(&call, &destination, attributed)))
-    })
+pub(crate) async fn follow(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let code = call.path_text("code")?.to_owned();
+    let site = call.site();
+    let missing = || Refusal::NotFound(ResourceRef::new("link", "code", &code));
+    let link = site.codec.and_then(|codec| codec.decode(&code)).ok_or_else(missing)?;
+    let destination = call.read(move |tx| Ok(short_links::find_destination(tx, link, site)?)).await?;
+    let destination = destination.ok_or_else(missing)?;
+    let mut attributed = None;
+    if let (LinkSource::Post(post), ShortLinkTarget::Link(_)) = link
+        && is_human_request(&call)
+    {
+        let click = LinkClick { post, viewer: identify_viewer(&call).await? };
+        attributed = record_click(&call, click).await;
+    }
+    Ok(redirect_to_destination(&landing_url(&call, &destination, attributed)))
 }
 
 /// A click that cannot be recorded does not prevent the redirect.

@@ -7,7 +7,6 @@ use network::sessions as rules;
 use network::sign_in::{SignInAttempt, SignInOutcome};
 use pages::{CancelForm, FormField, Notice, OfferedUser, OneClickSignIn, SignInPage, SignOutPage};
 use store::users::UserState;
-use web::endpoint::HandlerFuture;
 use web::page_context::{DEFAULT_PATH, SITE_LINKS};
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
@@ -16,40 +15,36 @@ use web::security_headers;
 use super::forms::{self, PageQuery};
 use super::return_target::ReturnTarget;
 use super::sign_in_code::ask_for_code;
-use super::{BrowserVisit, PageExit, account_data, passkeys, redirect_to, run_page, session};
+use super::{BrowserVisit, PageExit, account_data, passkeys, redirect_to, session};
 
 /// The same for an unknown user and a wrong password.
 const WRONG_CREDENTIALS: &str = "Wrong username or password.";
 
-pub(crate) fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let query = PageQuery::from_call(&call).ok();
-        let get = |name| query.as_ref().and_then(|query| query.get(name));
-        let next = get("next").and_then(forms::local_path).unwrap_or(DEFAULT_PATH);
-        if visit.person.is_some() && get("switch").is_none() {
-            return Ok(redirect_to(next));
-        }
-        let target = ReturnTarget::from_path(&call, next).await?;
-        Ok(render_form(&call, &visit, next, &target, FormField::default(), None).await?)
-    })
+pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let query = PageQuery::from_call(&call).ok();
+    let get = |name| query.as_ref().and_then(|query| query.get(name));
+    let next = get("next").and_then(forms::local_path).unwrap_or(DEFAULT_PATH);
+    if visit.person.is_some() && get("switch").is_none() {
+        return Ok(redirect_to(next));
+    }
+    let target = ReturnTarget::from_path(&call, next).await?;
+    Ok(render_form(&call, &visit, next, &target, FormField::default(), None).await?)
 }
 
-pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let (visit, sent) = BrowserVisit::accept_form(&call).await?;
-        let next = sent.return_path().unwrap_or_else(|| DEFAULT_PATH.to_owned());
-        let login = sent.text("login");
-        let attempt = SignInAttempt {
-            login: login.clone(),
-            password: Secret::new(sent.text("password")),
-            client_info: visit.client_info.clone(),
-            existing_session: visit.session_digest,
-            device: session::known_device(&call).await?,
-        };
-        let outcome = call.state.page_context.sign_in_gate.sign_in(&attempt).await?;
-        answer_sign_in(&call, &visit, &next, login, outcome, WRONG_CREDENTIALS).await
-    })
+pub(crate) async fn submit(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let (visit, sent) = BrowserVisit::accept_form(&call).await?;
+    let next = sent.return_path().unwrap_or_else(|| DEFAULT_PATH.to_owned());
+    let login = sent.text("login");
+    let attempt = SignInAttempt {
+        login: login.clone(),
+        password: Secret::new(sent.text("password")),
+        client_info: visit.client_info.clone(),
+        existing_session: visit.session_digest,
+        device: session::known_device(&call).await?,
+    };
+    let outcome = call.state.page_context.sign_in_gate.sign_in(&attempt).await?;
+    answer_sign_in(&call, &visit, &next, login, outcome, WRONG_CREDENTIALS).await
 }
 
 /// The answer to a password or a passkey. A refused one is answered with the form, with the login that was entered.
@@ -158,30 +153,26 @@ pub(crate) async fn render_form(
     Ok(security_headers::allow_form_action(reply, target.redirect_url.as_deref()))
 }
 
-pub(crate) fn show_sign_out(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        if visit.person.is_none() {
-            return Ok(redirect_to(SITE_LINKS.sign_in));
-        }
-        let page = SignOutPage {
-            frame: visit.page_frame(&call),
-            action: SITE_LINKS.sign_out.to_owned(),
-            back: DEFAULT_PATH.to_owned(),
-        };
-        Ok(visit.render_page(&call, &page)?)
-    })
+pub(crate) async fn show_sign_out(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    if visit.person.is_none() {
+        return Ok(redirect_to(SITE_LINKS.sign_in));
+    }
+    let page = SignOutPage {
+        frame: visit.page_frame(&call),
+        action: SITE_LINKS.sign_out.to_owned(),
+        back: DEFAULT_PATH.to_owned(),
+    };
+    Ok(visit.render_page(&call, &page)?)
 }
 
-pub(crate) fn sign_out(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let (visit, _) = BrowserVisit::accept_form(&call).await?;
-        if let Some(person) = &visit.person {
-            let (ended, facts) = (person.session.clone(), visit.client_info.clone());
-            call.write(move |tx| rules::sign_out(tx, &ended, &facts)).await?;
-        }
-        Ok(session::clear_session_cookie(&call, redirect_to(SITE_LINKS.sign_in)))
-    })
+pub(crate) async fn sign_out(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let (visit, _) = BrowserVisit::accept_form(&call).await?;
+    if let Some(person) = &visit.person {
+        let (ended, facts) = (person.session.clone(), visit.client_info.clone());
+        call.write(move |tx| rules::sign_out(tx, &ended, &facts)).await?;
+    }
+    Ok(session::clear_session_cookie(&call, redirect_to(SITE_LINKS.sign_in)))
 }
 
 pub(crate) fn switch_account_path(next: &str) -> String {

@@ -5,7 +5,6 @@ use ads_delivery::web_events::{self, DEFAULT_CURRENCY, Identifier, WebEvent};
 use ads_engine::CURRENCIES;
 use base::Error;
 use http::header::{CACHE_CONTROL, HeaderName, HeaderValue};
-use web::endpoint::HandlerFuture;
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
 
@@ -20,23 +19,21 @@ const SCRIPT_CACHE: HeaderValue = HeaderValue::from_static("public, max-age=3600
 const IMAGE: &[u8] =
     b"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\0\0\0!\xf9\x04\x01\0\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;";
 
-pub(crate) fn serve_script(_call: RequestContext) -> HandlerFuture {
+pub(crate) async fn serve_script(_call: RequestContext) -> Result<HttpReply, Error> {
     let reply = HttpReply::bytes(200, HeaderValue::from_static("text/javascript; charset=utf-8"), pages::TAG_SCRIPT);
-    Box::pin(async move { Ok(reply.header(CACHE_CONTROL, SCRIPT_CACHE)) })
+    Ok(reply.header(CACHE_CONTROL, SCRIPT_CACHE))
 }
 
 /// `GET /ads/tag.gif`: answered with the image whatever it reports, since nobody on the site can mend it.
-pub(crate) fn record_event(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        if is_browser(&call.head().headers) && !declines_tracking(&call) {
-            let recorded = record(&call).await;
-            if let Err(error) = recorded {
-                tracing::warn!(%error, "failed to record an event of a site");
-            }
+pub(crate) async fn record_event(call: RequestContext) -> Result<HttpReply, Error> {
+    if is_browser(&call.head().headers) && !declines_tracking(&call) {
+        let recorded = record(&call).await;
+        if let Err(error) = recorded {
+            tracing::warn!(%error, "failed to record an event of a site");
         }
-        let reply = HttpReply::bytes(200, HeaderValue::from_static("image/gif"), IMAGE);
-        Ok(reply.header(CACHE_CONTROL, HeaderValue::from_static("private, no-store")))
-    })
+    }
+    let reply = HttpReply::bytes(200, HeaderValue::from_static("image/gif"), IMAGE);
+    Ok(reply.header(CACHE_CONTROL, HeaderValue::from_static("private, no-store")))
 }
 
 /// Whether the browser asks not to be tracked.

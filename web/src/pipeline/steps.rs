@@ -80,7 +80,7 @@ impl ServerState {
             state: Arc::clone(&self.app_state),
         };
         panic_where_a_test_asks(facts.template);
-        let outcome = handler(call).await;
+        let outcome = handler.answer(call).await;
         if outcome.is_err() && is_for_program {
             trace.error_format = ErrorFormat::V2;
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::encryption::{Keyring, MasterKey};
-use base::{Clock, Rng, Scope, Scopes, Secret, UserId, VocabularyWord};
+use base::{Clock, Error, Rng, Scope, Scopes, Secret, UserId, VocabularyWord};
 use edge::{Body, Handler, Peer, Shutdown};
 use http::{HeaderMap, Method, Request, Response};
 use network::apps::{
@@ -16,12 +16,11 @@ use tempfile::TempDir;
 
 use super::{ApiServer, ServerConfig};
 use crate::endpoint::{
-    BodySpec as Shape, Endpoint, ErrorFormat, HandlerFuture, Kind, Parameter, RateWindow, SharedWindow, per_day,
-    per_quarter_hour,
+    BodySpec as Shape, Endpoint, ErrorFormat, Kind, Parameter, RateWindow, SharedWindow, per_day, per_quarter_hour,
 };
 use crate::limits::RateLimitMode;
 use crate::metrics::ServerMetrics;
-use crate::request_context::RequestContext;
+use crate::request_context::{HttpReply, RequestContext};
 
 const READ: Scopes = Scopes::from_slice(&[Scope::TweetRead, Scope::UsersRead]);
 const POST_ID: VocabularyWord = VocabularyWord::new("post_id", "tweet_id");
@@ -33,72 +32,66 @@ static TABLE: &[&[Endpoint]] = &[&[
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(2)], &[per_quarter_hour(900)])
         .params(&[&[ID, Parameter::query("expand", Kind::BOOL, "")]])
-        .handler(echo),
+        .handler(&echo),
     Endpoint::new("like", "POST", "/2/users/{id}/likes")
         .permit("12", READ.with_scope(Scope::LikeWrite))
         .limits(&[], &[per_quarter_hour(50), RateWindow { calls: 1_000, seconds: 86_400 }])
         .params(&[&[ID]])
         .body(Shape::Json(&[Parameter::member_named(POST_ID, Kind::ID).as_required()]))
-        .handler(like),
-    Endpoint::new("message", "POST", "/2/dm").permit("12", Scopes::from_slice(&[Scope::DmWrite])).handler(panics),
-    Endpoint::new("fails", "GET", "/2/fails").permit("A", Scopes::NONE).handler(fails),
-    Endpoint::new("panics", "GET", "/2/panics").permit("A", Scopes::NONE).handler(panics),
-    Endpoint::new("panics_within", "GET", "/2/panics_within").permit("A", Scopes::NONE).handler(panics_in_transaction),
+        .handler(&like),
+    Endpoint::new("message", "POST", "/2/dm").permit("12", Scopes::from_slice(&[Scope::DmWrite])).handler(&panics),
+    Endpoint::new("fails", "GET", "/2/fails").permit("A", Scopes::NONE).handler(&fails),
+    Endpoint::new("panics", "GET", "/2/panics").permit("A", Scopes::NONE).handler(&panics),
+    Endpoint::new("panics_within", "GET", "/2/panics_within").permit("A", Scopes::NONE).handler(&panics_in_transaction),
     Endpoint::new("publish", "POST", "/2/publish")
         .permit("12", READ)
         .limits(&[], &[per_quarter_hour(50)])
         .share_limit(&TWO)
-        .handler(echo),
+        .handler(&echo),
     Endpoint::new("pass_on", "POST", "/2/pass_on")
         .permit("12", READ)
         .limits(&[], &[per_quarter_hour(50)])
         .share_limit(&TWO)
-        .handler(echo),
+        .handler(&echo),
     Endpoint::new("announce", "POST", "/2/announce")
         .permit("12", READ)
         .limits(&[per_day(2)], &[per_quarter_hour(50)])
-        .handler(echo),
+        .handler(&echo),
     Endpoint::new("unbuilt", "GET", "/2/unbuilt").permit("A", Scopes::NONE),
     Endpoint { permit: base::Permit::OPEN, ..Endpoint::new("open", "GET", "/1.1/open") }
         .error_format(ErrorFormat::Legacy)
         .limits(&[per_quarter_hour(2)], &[])
-        .handler(echo),
+        .handler(&echo),
 ]];
 
-fn echo(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let resolved = call.answer_vocabulary();
-        let name = format!("{:?} {}", resolved.vocabulary, resolved.both_metric_names);
-        call.respond_data(json!({ "id": call.path_id::<()>("id").ok().map(base::Id::get), "speech": name,
-            "user": call.viewer().user.map(UserId::get), "more": "x".repeat(2_000) }))
-    })
+async fn echo(call: RequestContext) -> Result<HttpReply, Error> {
+    let resolved = call.answer_vocabulary();
+    let name = format!("{:?} {}", resolved.vocabulary, resolved.both_metric_names);
+    call.respond_data(json!({ "id": call.path_id::<()>("id").ok().map(base::Id::get), "speech": name,
+        "user": call.viewer().user.map(UserId::get), "more": "x".repeat(2_000) }))
 }
 
-fn like(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let user = call.require_own_user("id")?;
-        let post = call.body().required_id::<()>(POST_ID)?.get();
-        let name = call.write(move |tx| Ok(store::users::find_by_id(tx, user)?)).await?;
-        let name = name.map(|user| user.username);
-        call.respond_data(
-            json!({ "liked": post, "by": name, "speech": format!("{:?}", call.answer_vocabulary().vocabulary) }),
-        )
-    })
+async fn like(call: RequestContext) -> Result<HttpReply, Error> {
+    let user = call.require_own_user("id")?;
+    let post = call.body().required_id::<()>(POST_ID)?.get();
+    let name = call.write(move |tx| Ok(store::users::find_by_id(tx, user)?)).await?;
+    let name = name.map(|user| user.username);
+    call.respond_data(
+        json!({ "liked": post, "by": name, "speech": format!("{:?}", call.answer_vocabulary().vocabulary) }),
+    )
 }
 
-fn fails(_: RequestContext) -> HandlerFuture {
-    Box::pin(async { Err(base::Fault::new("the disk is on fire").into()) })
+async fn fails(_: RequestContext) -> Result<HttpReply, Error> {
+    Err(base::Fault::new("the disk is on fire").into())
 }
 
-fn panics(_: RequestContext) -> HandlerFuture {
-    Box::pin(async { panic!("a secret of the code") })
+async fn panics(_: RequestContext) -> Result<HttpReply, Error> {
+    panic!("a secret of the code")
 }
 
-fn panics_in_transaction(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        call.read(|_| -> Result<(), base::Error> { panic!("a secret of the code") }).await?;
-        call.respond_data(json!({}))
-    })
+async fn panics_in_transaction(call: RequestContext) -> Result<HttpReply, Error> {
+    call.read(|_| -> Result<(), Error> { panic!("a secret of the code") }).await?;
+    call.respond_data(json!({}))
 }
 
 struct World {

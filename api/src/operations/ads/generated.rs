@@ -27,7 +27,7 @@ fn build_endpoint(operation: &'static ads_engine::AdsOperation) -> Endpoint {
         limits: EndpointLimits { app: &[], user: windows, shared },
         params: Vec::leak(vec![operation.params]),
         body: BodySpec::Raw,
-        handler: Some(crate::ads::run_operation),
+        handler: Some(&crate::ads::run_operation),
         ads: Some(operation),
         ..Endpoint::DEFAULT
     }

@@ -14,12 +14,12 @@ pub static MCP: &[Endpoint] = &[
         .limits(&[], &[])
         .share_limit(&WRITES)
         .body(BodySpec::Raw)
-        .handler(mcp::handle_message),
+        .handler(&mcp::handle_message),
     Endpoint::new("getProtectedResourceMetadata", "GET", "/.well-known/oauth-protected-resource")
         .aliases(&["/.well-known/oauth-protected-resource/mcp"])
         .summary("OAuth 2.0 protected resource metadata (RFC 9728).")
         .allow_anonymous()
         .limits(&[per_quarter_hour(1_000)], &[])
         .error_format(ErrorFormat::OAuth2)
-        .handler(mcp::describe_resource),
+        .handler(&mcp::describe_resource),
 ];

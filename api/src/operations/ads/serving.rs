@@ -13,7 +13,7 @@ pub static SERVING: &[Endpoint] = &[
         .limits(&[per_quarter_hour(900_000)], &[])
         .body(BodySpec::Raw)
         .error_format(ErrorFormat::Ads)
-        .handler(serve::request_ads),
+        .handler(&serve::request_ads),
     Endpoint::new("reportAds", "POST", "/ads-serve/1/events")
         .summary("Reports impressions and engagements of served ads, all or none.")
         .permit("A", Scopes::NONE)
@@ -21,12 +21,12 @@ pub static SERVING: &[Endpoint] = &[
         .limits(&[per_quarter_hour(900_000)], &[])
         .body(BodySpec::Raw)
         .error_format(ErrorFormat::Ads)
-        .handler(serve::report_events),
+        .handler(&serve::report_events),
     Endpoint::new("getAdsFile", "GET", "/ads-files/{token}")
         .allow_anonymous()
         .summary("The result of an analytics job (gzip).")
         .limits(&[per_quarter_hour(1_000)], &[])
         .params(&[&[Parameter::path("token", Kind::text(1, 64), "The token in the file's URL.")]])
         .error_format(ErrorFormat::Ads)
-        .handler(download_analytics_file),
+        .handler(&download_analytics_file),
 ];

@@ -6,70 +6,59 @@ use network::uploads::{self as rules, NewUpload, UploadKind};
 use serde_json::{Map, Value, json};
 use store::media::Media;
 use store::uploads::{MediaUpload, UploadSegment, UploadState};
-use web::endpoint::HandlerFuture;
 use web::error_formats;
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
 use web::uploads::{IncomingFile, UploadForm, UploadProcessor, is_legacy, receive, segment_path, storage_unavailable};
 
-pub(crate) fn initialize(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let body = call.body();
-        let text = |name| body.optional_text(name).filter(|text| !text.is_empty());
-        let kind = announced_kind(text("media_category"), text("media_type"))?;
-        let new = NewUpload {
-            kind,
-            total_bytes: body.optional_int("total_bytes"),
-            limit: size_limit(kind),
-            shared_with: body.id_array("additional_owners"),
-        };
-        let upload = start_upload(&call, new).await?;
-        respond_started(&call, &upload)
-    })
+pub(crate) async fn initialize(call: RequestContext) -> Result<HttpReply, Error> {
+    let body = call.body();
+    let text = |name| body.optional_text(name).filter(|text| !text.is_empty());
+    let kind = announced_kind(text("media_category"), text("media_type"))?;
+    let new = NewUpload {
+        kind,
+        total_bytes: body.optional_int("total_bytes"),
+        limit: size_limit(kind),
+        shared_with: body.id_array("additional_owners"),
+    };
+    let upload = start_upload(&call, new).await?;
+    respond_started(&call, &upload)
 }
 
-pub(crate) fn append(mut call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let id = call.path_id("id")?;
-        let user = call.require_user()?;
-        // Check access before receiving any bytes.
-        call.read(move |tx| rules::find_open_upload(tx, user, id)).await?;
-        let uploads = call.uploads()?;
-        let form = receive(&mut call, uploads.files()).await?;
-        let upload = add_segment(&call, &uploads, id, &form).await?;
-        call.respond_data(json!({ "expires_at": upload.expires_at.seconds() }))
-    })
+pub(crate) async fn append(mut call: RequestContext) -> Result<HttpReply, Error> {
+    let id = call.path_id("id")?;
+    let user = call.require_user()?;
+    // Check access before receiving any bytes.
+    call.read(move |tx| rules::find_open_upload(tx, user, id)).await?;
+    let uploads = call.uploads()?;
+    let form = receive(&mut call, uploads.files()).await?;
+    let upload = add_segment(&call, &uploads, id, &form).await?;
+    call.respond_data(json!({ "expires_at": upload.expires_at.seconds() }))
 }
 
-pub(crate) fn finalize(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let id = call.path_id("id")?;
-        finish_upload(&call, &call.uploads()?, id).await
-    })
+pub(crate) async fn finalize(call: RequestContext) -> Result<HttpReply, Error> {
+    let id = call.path_id("id")?;
+    finish_upload(&call, &call.uploads()?, id).await
 }
 
 /// `GET /2/media/upload` and `GET /1.1/media/upload.json`.
-pub(crate) fn status(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let user = call.require_user()?;
-        let id = call.query_id("media_id").ok_or_else(|| Refusal::missing_parameter("media_id"))?;
-        let (upload, media) = call
-            .read(move |tx| {
-                let upload = rules::find_owned_upload(tx, user, id, "media_id")?;
-                Ok((upload, store::media::find_by_id(tx, id)?))
-            })
-            .await?;
-        respond_finished(&call, &upload, media.as_ref())
-    })
+pub(crate) async fn status(call: RequestContext) -> Result<HttpReply, Error> {
+    let user = call.require_user()?;
+    let id = call.query_id("media_id").ok_or_else(|| Refusal::missing_parameter("media_id"))?;
+    let (upload, media) = call
+        .read(move |tx| {
+            let upload = rules::find_owned_upload(tx, user, id, "media_id")?;
+            Ok((upload, store::media::find_by_id(tx, id)?))
+        })
+        .await?;
+    respond_finished(&call, &upload, media.as_ref())
 }
 
 /// `POST /2/media/upload` and `POST /1.1/media/upload.json`.
-pub(crate) fn upload(mut call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let uploads = call.uploads()?;
-        let form = receive(&mut call, uploads.files()).await?;
-        run_command(&call, &uploads, &form).await
-    })
+pub(crate) async fn upload(mut call: RequestContext) -> Result<HttpReply, Error> {
+    let uploads = call.uploads()?;
+    let form = receive(&mut call, uploads.files()).await?;
+    run_command(&call, &uploads, &form).await
 }
 
 async fn run_command(call: &RequestContext, uploads: &UploadProcessor, form: &UploadForm) -> Result<HttpReply, Error> {

@@ -5,8 +5,7 @@ use base::{Error, Refusal, Vocabulary};
 use network::webhooks;
 use serde_json::{Value, json};
 use store::webhooks::{self as stored, StreamLink};
-use web::endpoint::HandlerFuture;
-use web::request_context::RequestContext;
+use web::request_context::{HttpReply, RequestContext};
 
 use super::path_webhook_id;
 use crate::v2::rules;
@@ -15,46 +14,40 @@ const LINK_FIELDS: [&str; 6] =
     ["post.fields", "expansions", "media.fields", "poll.fields", "place.fields", "user.fields"];
 
 /// `POST /2/<posts>/search/webhooks/{webhook_id}`: repeating it replaces the fields.
-pub(crate) fn create_link(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let (app, id) = (require_enterprise(&call)?, path_webhook_id(&call)?);
-        let fields = requested_fields(&call);
-        call.write(move |tx| {
-            webhooks::find_owned(tx, app, id)?;
-            Ok(stored::link_stream(tx, id, app, &fields)?)
-        })
-        .await?;
-        call.respond_data(json!({ "provisioned": true }))
+pub(crate) async fn create_link(call: RequestContext) -> Result<HttpReply, Error> {
+    let (app, id) = (require_enterprise(&call)?, path_webhook_id(&call)?);
+    let fields = requested_fields(&call);
+    call.write(move |tx| {
+        webhooks::find_owned(tx, app, id)?;
+        Ok(stored::link_stream(tx, id, app, &fields)?)
     })
+    .await?;
+    call.respond_data(json!({ "provisioned": true }))
 }
 
-pub(crate) fn list_links(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let app = call.require_caller()?.app_id;
-        let found = call.read(move |tx| Ok(stored::stream_links(tx, app)?)).await?;
-        let owner = call.require_caller()?.app.owner_id.to_string();
-        let links: Value = found.iter().map(|link| link_json(link, &owner)).collect();
-        // The two public documents differ.
-        let options = call.answer_vocabulary();
-        let is_list = options.newer_models || options.vocabulary == Vocabulary::Post;
-        call.respond_data(if is_list { links } else { json!({ "links": links }) })
-    })
+pub(crate) async fn list_links(call: RequestContext) -> Result<HttpReply, Error> {
+    let app = call.require_caller()?.app_id;
+    let found = call.read(move |tx| Ok(stored::stream_links(tx, app)?)).await?;
+    let owner = call.require_caller()?.app.owner_id.to_string();
+    let links: Value = found.iter().map(|link| link_json(link, &owner)).collect();
+    // The two public documents differ.
+    let options = call.answer_vocabulary();
+    let is_list = options.newer_models || options.vocabulary == Vocabulary::Post;
+    call.respond_data(if is_list { links } else { json!({ "links": links }) })
 }
 
-pub(crate) fn delete_link(call: RequestContext) -> HandlerFuture {
-    Box::pin(async move {
-        let (app, id) = (call.require_caller()?.app_id, path_webhook_id(&call)?);
-        call.write(move |tx| {
-            webhooks::find_owned(tx, app, id)?;
-            if stored::unlink_stream(tx, id, app)? {
-                return Ok(());
-            }
-            let message = format!("The webhook [{id}] is not linked to the filtered stream.");
-            Err(Refusal::named_reason(RefusalKind::NotFound, "webhook_id", id, message).into())
-        })
-        .await?;
-        call.respond_data(json!({ "deleted": true }))
+pub(crate) async fn delete_link(call: RequestContext) -> Result<HttpReply, Error> {
+    let (app, id) = (call.require_caller()?.app_id, path_webhook_id(&call)?);
+    call.write(move |tx| {
+        webhooks::find_owned(tx, app, id)?;
+        if stored::unlink_stream(tx, id, app)? {
+            return Ok(());
+        }
+        let message = format!("The webhook [{id}] is not linked to the filtered stream.");
+        Err(Refusal::named_reason(RefusalKind::NotFound, "webhook_id", id, message).into())
     })
+    .await?;
+    call.respond_data(json!({ "deleted": true }))
 }
 
 fn link_json(link: &StreamLink, owner: &str) -> Value {

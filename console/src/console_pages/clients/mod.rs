@@ -4,9 +4,9 @@ mod guides;
 
 use emulator::clients::{CredentialsKind, SeenClient};
 use pages::console::{ClientGuide, ClientsPage, SeenClientItem};
-use portal::{BrowserVisit, PageQuery, portal_page, run_page};
-use web::endpoint::{Endpoint, HandlerFuture};
-use web::request_context::RequestContext;
+use portal::{BrowserVisit, PageExit, PageQuery, portal_page};
+use web::endpoint::Endpoint;
+use web::request_context::{HttpReply, RequestContext};
 use web::security_headers::allow_scripts;
 
 use super::certificate;
@@ -16,35 +16,33 @@ use guides::{GUIDES, GuideTemplate};
 const PATH: &str = "/console/clients";
 
 pub(super) static ENDPOINTS: &[Endpoint] = &[portal_page("consoleClients", "GET", PATH)
-    .handler(show)
+    .handler(&show)
     .summary("How client libraries connect, and which have done so.")];
 
-fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let query = PageQuery::from_call(&call).unwrap_or_default();
-        let is_revealed = query.get("secrets") == Some("shown");
-        let environment = WorldEnvironment::load(&call).await?;
-        let emulator = call.emulator()?;
-        let seen = emulator.clients.list();
-        let credentials = environment.credentials(is_revealed);
-        let mut values = environment.addresses();
-        values.extend(credentials.iter().cloned());
-        let without_guide = seen.iter().filter(|client| GUIDES.iter().all(|guide| guide.family != client.family));
-        let page = ClientsPage {
-            frame: visit.page_frame(&call),
-            addresses: environment.addresses(),
-            credentials,
-            is_revealed,
-            is_recording: emulator.journal.is_enabled(),
-            path: PATH,
-            certificate: emulator.ca_file.is_some().then_some(certificate::PATH),
-            emulated_hosts: call.state.page_context.config.emulated_hosts.clone(),
-            others: without_guide.map(seen_item).collect(),
-            guides: GUIDES.iter().map(|guide| render_guide(guide, &values, &seen)).collect(),
-        };
-        Ok(allow_scripts(visit.render_page(&call, &page)?))
-    })
+async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let query = PageQuery::from_call(&call).unwrap_or_default();
+    let is_revealed = query.get("secrets") == Some("shown");
+    let environment = WorldEnvironment::load(&call).await?;
+    let emulator = call.emulator()?;
+    let seen = emulator.clients.list();
+    let credentials = environment.credentials(is_revealed);
+    let mut values = environment.addresses();
+    values.extend(credentials.iter().cloned());
+    let without_guide = seen.iter().filter(|client| GUIDES.iter().all(|guide| guide.family != client.family));
+    let page = ClientsPage {
+        frame: visit.page_frame(&call),
+        addresses: environment.addresses(),
+        credentials,
+        is_revealed,
+        is_recording: emulator.journal.is_enabled(),
+        path: PATH,
+        certificate: emulator.ca_file.is_some().then_some(certificate::PATH),
+        emulated_hosts: call.state.page_context.config.emulated_hosts.clone(),
+        others: without_guide.map(seen_item).collect(),
+        guides: GUIDES.iter().map(|guide| render_guide(guide, &values, &seen)).collect(),
+    };
+    Ok(allow_scripts(visit.render_page(&call, &page)?))
 }
 
 /// `@API_KEY@` in a program stands for the value of `LOCUM_API_KEY`.

@@ -3,11 +3,11 @@
 use base::{Error, SplitRefusal, UserId, Vocabulary};
 use pages::console::{ExplorerOperationPage, ExplorerResponse, SelectOption};
 use pages::{FormField, PageErrorKind};
-use portal::{BrowserVisit, PageExit, PageQuery, accept_raw_form, exit_page, run_page};
+use portal::{BrowserVisit, PageExit, PageQuery, accept_raw_form, exit_page};
 use store::NodeRole;
 use store::apps::App;
-use web::endpoint::{Endpoint, HandlerFuture};
-use web::request_context::RequestContext;
+use web::endpoint::Endpoint;
+use web::request_context::{HttpReply, RequestContext};
 use web::router::spell_path;
 
 use super::call::{call_operation, command};
@@ -31,32 +31,28 @@ struct ExplorerVisit {
 }
 
 /// `GET /console/explorer/{operation}`: the query may fill in fields.
-pub(super) fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let entered = PageQuery::from_call(&call).unwrap_or_default();
-        let own = ExplorerVisit::open(&call, visit, entered).await?;
-        let page = own.render(&call, None, None);
-        Ok(own.visit.render_page(&call, &page)?)
-    })
+pub(super) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let entered = PageQuery::from_call(&call).unwrap_or_default();
+    let own = ExplorerVisit::open(&call, visit, entered).await?;
+    let page = own.render(&call, None, None);
+    Ok(own.visit.render_page(&call, &page)?)
 }
 
-pub(super) fn submit(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let entered = accept_raw_form(&call, &visit).await?;
-        let own = ExplorerVisit::open(&call, visit, entered).await?;
-        match own.try_operation(&call).await? {
-            Ok(response) => {
-                let page = own.render(&call, Some(response), None);
-                Ok(own.visit.render_page(&call, &page)?)
-            }
-            Err(problem) => {
-                let page = own.render(&call, None, Some(problem));
-                Ok(own.visit.render_page(&call, &page)?.status(400))
-            }
+pub(super) async fn submit(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let entered = accept_raw_form(&call, &visit).await?;
+    let own = ExplorerVisit::open(&call, visit, entered).await?;
+    match own.try_operation(&call).await? {
+        Ok(response) => {
+            let page = own.render(&call, Some(response), None);
+            Ok(own.visit.render_page(&call, &page)?)
         }
-    })
+        Err(problem) => {
+            let page = own.render(&call, None, Some(problem));
+            Ok(own.visit.render_page(&call, &page)?.status(400))
+        }
+    }
 }
 
 impl ExplorerVisit {

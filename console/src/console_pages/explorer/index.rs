@@ -5,49 +5,47 @@ use std::collections::BTreeMap;
 use base::Vocabulary;
 use pages::FormField;
 use pages::console::{ExplorerGroup, ExplorerPage, SelectOption};
-use portal::{BrowserVisit, PageQuery, run_page};
-use web::endpoint::{Endpoint, HandlerFuture};
-use web::request_context::RequestContext;
+use portal::{BrowserVisit, PageExit, PageQuery};
+use web::endpoint::Endpoint;
+use web::request_context::{HttpReply, RequestContext};
 use web::router::spell_path;
 
 use super::{PATH, api_operations, group_name, operation_item};
 
-pub(super) fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let query = PageQuery::from_call(&call).unwrap_or_default();
-        let (text, group) = (query.get("q").unwrap_or_default().trim(), query.get("group").unwrap_or_default());
-        let mut sizes: BTreeMap<String, usize> = BTreeMap::new();
-        let mut found: BTreeMap<String, Vec<&'static Endpoint>> = BTreeMap::new();
-        let is_searched = !text.is_empty() || !group.is_empty();
-        for endpoint in api_operations(&call) {
-            let name = group_name(endpoint);
-            let fits = is_searched && (group.is_empty() || group == name) && matches(endpoint, text);
-            if fits {
-                found.entry(name.clone()).or_default().push(endpoint);
-            }
-            let size = sizes.entry(name).or_default();
-            *size = size.saturating_add(1);
+pub(super) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let query = PageQuery::from_call(&call).unwrap_or_default();
+    let (text, group) = (query.get("q").unwrap_or_default().trim(), query.get("group").unwrap_or_default());
+    let mut sizes: BTreeMap<String, usize> = BTreeMap::new();
+    let mut found: BTreeMap<String, Vec<&'static Endpoint>> = BTreeMap::new();
+    let is_searched = !text.is_empty() || !group.is_empty();
+    for endpoint in api_operations(&call) {
+        let name = group_name(endpoint);
+        let fits = is_searched && (group.is_empty() || group == name) && matches(endpoint, text);
+        if fits {
+            found.entry(name.clone()).or_default().push(endpoint);
         }
-        let options = sizes.keys().map(|name| SelectOption::new(name, name).select_value(group));
-        let link = |name: &String| format!("{PATH}?group={}", base::percent::encode(name));
-        let page = ExplorerPage {
-            frame: visit.page_frame(&call),
-            path: PATH,
-            query: FormField::new(text),
-            group_options: std::iter::once(SelectOption::new("", "All groups")).chain(options).collect(),
-            index: if is_searched {
-                Vec::new()
-            } else {
-                sizes.iter().map(|(name, size)| (link(name), name.clone(), *size)).collect()
-            },
-            found: found.values().map(Vec::len).sum(),
-            groups: found.into_iter().map(|(name, operations)| render_group(name, operations)).collect(),
-            built: api_operations(&call).filter(|endpoint| endpoint.handler.is_some()).count(),
-            total: api_operations(&call).count(),
-        };
-        Ok(visit.render_page(&call, &page)?)
-    })
+        let size = sizes.entry(name).or_default();
+        *size = size.saturating_add(1);
+    }
+    let options = sizes.keys().map(|name| SelectOption::new(name, name).select_value(group));
+    let link = |name: &String| format!("{PATH}?group={}", base::percent::encode(name));
+    let page = ExplorerPage {
+        frame: visit.page_frame(&call),
+        path: PATH,
+        query: FormField::new(text),
+        group_options: std::iter::once(SelectOption::new("", "All groups")).chain(options).collect(),
+        index: if is_searched {
+            Vec::new()
+        } else {
+            sizes.iter().map(|(name, size)| (link(name), name.clone(), *size)).collect()
+        },
+        found: found.values().map(Vec::len).sum(),
+        groups: found.into_iter().map(|(name, operations)| render_group(name, operations)).collect(),
+        built: api_operations(&call).filter(|endpoint| endpoint.handler.is_some()).count(),
+        total: api_operations(&call).count(),
+    };
+    Ok(visit.render_page(&call, &page)?)
 }
 
 fn render_group(name: String, operations: Vec<&'static Endpoint>) -> ExplorerGroup {

@@ -20,14 +20,14 @@ const OPERATION: &str = "/console/explorer/{operation}";
 const ID: &[Parameter] = &[Parameter::path("operation", Kind::text(0, MAX_SHORT_TEXT), "The id of the operation.")];
 
 pub(super) static ENDPOINTS: &[Endpoint] = &[
-    portal_page("consoleExplorer", "GET", PATH).handler(index::show).summary("Finds an operation of the API."),
+    portal_page("consoleExplorer", "GET", PATH).handler(&index::show).summary("Finds an operation of the API."),
     portal_page("consoleExplorerOperation", "GET", OPERATION)
-        .handler(form::show)
+        .handler(&form::show)
         .summary("The form of an operation.")
         .params(&[ID]),
     // The fields depend on the operation that is called.
     portal_page("consoleExplorerCall", "POST", OPERATION)
-        .handler(form::submit)
+        .handler(&form::submit)
         .summary("Calls an operation and shows the response.")
         .params(&[ID])
         .body(BodySpec::Raw),

@@ -6,12 +6,11 @@ use network::people::{self, UserSearchKey, UserSearchRange};
 use network::users::{self, NewUser};
 use pages::console::PeoplePage;
 use pages::{FormField, Notice, Pager};
-use portal::{BrowserVisit, PageExit, PageQuery, redirect_to, run_page};
+use portal::{BrowserVisit, PageExit, PageQuery, redirect_to};
 use serde_json::json;
 use store::Tx;
 use store::users::{User, UserState};
 use web::HttpReply;
-use web::endpoint::HandlerFuture;
 use web::request_context::RequestContext;
 
 use super::{PATH, person_item, person_path};
@@ -29,50 +28,46 @@ struct NewUserForm {
     description: FormField,
 }
 
-pub(super) fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        render(&call, &visit, NewUserForm::default()).await
-    })
+pub(super) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    render(&call, &visit, NewUserForm::default()).await
 }
 
-pub(super) fn create(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let (visit, sent) = BrowserVisit::accept_form(&call).await?;
-        let rng = call.store_context().rng.clone();
-        let pool = &call.state.page_context.sign_in_gate.pool;
-        let hash = pool.hash(&Secret::new(PASSWORD), &rng).await?;
-        let new = NewUser {
-            username: sent.text("username").trim().trim_start_matches('@').to_owned(),
-            name: sent.text("name").trim().to_owned(),
-            description: sent.text("description").trim().to_owned(),
-            password_hash: Some(hash),
-            ..NewUser::default()
-        };
-        let mut form = NewUserForm {
-            username: FormField::new(new.username.as_str()),
-            name: FormField::new(new.name.as_str()),
-            description: FormField::new(new.description.as_str()),
-        };
-        let created = call.write(move |tx| {
-            let user = users::create(tx, &new)?;
-            audit::append(
-                tx,
-                &AuditActor::operator(),
-                AuditAction::USER_CREATE,
-                None,
-                &json!({"user": user.id.to_string()}),
-            )?;
-            Ok(user)
-        });
-        match created.await.split_refusal()? {
-            Ok(user) => Ok(redirect_to(&format!("{}?done=created", person_path(&user.username)))),
-            Err(refusal) => {
-                form.mark(&refusal);
-                Ok(render(&call, &visit, form).await?.status(400))
-            }
+pub(super) async fn create(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let (visit, sent) = BrowserVisit::accept_form(&call).await?;
+    let rng = call.store_context().rng.clone();
+    let pool = &call.state.page_context.sign_in_gate.pool;
+    let hash = pool.hash(&Secret::new(PASSWORD), &rng).await?;
+    let new = NewUser {
+        username: sent.text("username").trim().trim_start_matches('@').to_owned(),
+        name: sent.text("name").trim().to_owned(),
+        description: sent.text("description").trim().to_owned(),
+        password_hash: Some(hash),
+        ..NewUser::default()
+    };
+    let mut form = NewUserForm {
+        username: FormField::new(new.username.as_str()),
+        name: FormField::new(new.name.as_str()),
+        description: FormField::new(new.description.as_str()),
+    };
+    let created = call.write(move |tx| {
+        let user = users::create(tx, &new)?;
+        audit::append(
+            tx,
+            &AuditActor::operator(),
+            AuditAction::USER_CREATE,
+            None,
+            &json!({"user": user.id.to_string()}),
+        )?;
+        Ok(user)
+    });
+    match created.await.split_refusal()? {
+        Ok(user) => Ok(redirect_to(&format!("{}?done=created", person_path(&user.username)))),
+        Err(refusal) => {
+            form.mark(&refusal);
+            Ok(render(&call, &visit, form).await?.status(400))
         }
-    })
+    }
 }
 
 impl NewUserForm {

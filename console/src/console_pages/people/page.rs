@@ -4,10 +4,9 @@ use base::{Error, Refusal, SplitRefusal};
 use network::profiles::ProfileChanges;
 use pages::console::{MintedToken, PersonPage, PostFields, ProfileFields, word_options};
 use pages::{FormField, Notice, Pager};
-use portal::{BrowserVisit, PageExit, PageQuery, exit_page, redirect_to, run_page};
+use portal::{BrowserVisit, PageExit, PageQuery, exit_page, redirect_to};
 use store::users::{User, UserState};
 use web::HttpReply;
-use web::endpoint::HandlerFuture;
 use web::request_context::RequestContext;
 
 use super::actions::{self, ActionForm, ActionOutcome, NOTICES};
@@ -19,37 +18,33 @@ use crate::refusal_message::refusal_message;
 const VERIFIED_TYPES: [&str; 4] = ["none", "blue", "business", "government"];
 const SUBSCRIPTION_TYPES: [&str; 4] = ["None", "Basic", "Premium", "PremiumPlus"];
 
-pub(super) fn show(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let user = load_user(&call, &visit).await?;
-        let query = PageQuery::from_call(&call).unwrap_or_default();
-        let done = query.get("done").and_then(|key| NOTICES.iter().find(|(known, _)| *known == key));
-        let mut page = load_page(&call, &visit, &user, query.get("before")).await?;
-        page.frame.notices.extend(done.map(|(_, text)| Notice::success(*text)));
-        Ok(visit.render_page(&call, &page)?)
-    })
+pub(super) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = BrowserVisit::from_call(&call).await?;
+    let user = load_user(&call, &visit).await?;
+    let query = PageQuery::from_call(&call).unwrap_or_default();
+    let done = query.get("done").and_then(|key| NOTICES.iter().find(|(known, _)| *known == key));
+    let mut page = load_page(&call, &visit, &user, query.get("before")).await?;
+    page.frame.notices.extend(done.map(|(_, text)| Notice::success(*text)));
+    Ok(visit.render_page(&call, &page)?)
 }
 
-pub(super) fn submit(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let (visit, sent) = BrowserVisit::accept_form(&call).await?;
-        let (form, next) = (ActionForm::read(&sent), sent.return_path());
-        let user = load_user(&call, &visit).await?;
-        let (outcome, form) = execute(&call, &user, form).await;
-        match outcome.split_refusal()? {
-            Ok((ActionOutcome::Done(key), user)) => {
-                let path = next.unwrap_or_else(|| person_path(&user.username));
-                Ok(redirect_to(&format!("{path}?done={key}")))
-            }
-            Ok((ActionOutcome::Minted(minted), user)) => show_minted(&call, &visit, &user, minted).await,
-            Err(refusal) => {
-                let mut page = load_page(&call, &visit, &user, None).await?;
-                show_refusal(&mut page, &form, &refusal);
-                Ok(visit.render_page(&call, &page)?.status(400))
-            }
+pub(super) async fn submit(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let (visit, sent) = BrowserVisit::accept_form(&call).await?;
+    let (form, next) = (ActionForm::read(&sent), sent.return_path());
+    let user = load_user(&call, &visit).await?;
+    let (outcome, form) = execute(&call, &user, form).await;
+    match outcome.split_refusal()? {
+        Ok((ActionOutcome::Done(key), user)) => {
+            let path = next.unwrap_or_else(|| person_path(&user.username));
+            Ok(redirect_to(&format!("{path}?done={key}")))
         }
-    })
+        Ok((ActionOutcome::Minted(minted), user)) => show_minted(&call, &visit, &user, minted).await,
+        Err(refusal) => {
+            let mut page = load_page(&call, &visit, &user, None).await?;
+            show_refusal(&mut page, &form, &refusal);
+            Ok(visit.render_page(&call, &page)?.status(400))
+        }
+    }
 }
 
 /// Returns the user as changed, and the form, which a refused action shows again.
