@@ -65,11 +65,10 @@ fn failed_delivery_is_retried_byte_for_byte() {
         5 => DeliveryResponse::Huge,
         _ => DeliveryResponse::Status(204),
     });
-    let ids = send(&server, &id, 2, 1);
-    wait_for(&receiver, 7);
+    let ids = send(&server, &id, 1, 1);
+    wait_for(&receiver, 6);
     let received = receiver.received_requests();
-    let expected = [&vec![ids[0].clone(); 6][..], &ids[1..]].concat();
-    assert_eq!(came(&receiver), expected);
+    assert_eq!(came(&receiver), vec![ids[0].clone(); 6]);
     assert_eq!(elsewhere.received_requests().len() + elsewhere.challenge_count(), 0, "a redirect was followed");
     for (number, delivery) in received[..6].iter().enumerate() {
         assert_eq!(delivery.body, received[0].body);
@@ -80,16 +79,16 @@ fn failed_delivery_is_retried_byte_for_byte() {
         let all = all["deliveries"].as_array().unwrap().clone();
         all.iter().filter(|one| one["state"] == state).count()
     };
-    wait_until("all is noted", || noted("delivered") == 2);
+    wait_until("all is noted", || noted("delivered") == 1);
     let all = log(&server, &id);
-    let first = &all["deliveries"][1];
+    let first = &all["deliveries"][0];
     let statuses = first["attempts"].as_array().unwrap().iter().rev();
     let statuses: Vec<i64> = statuses.map(|one| one["status"].as_i64().unwrap()).collect();
     assert_eq!(statuses, [500, 302, 0, 0, 429, 200]);
     assert_eq!(first["tries"], 6);
     // Once more, because somebody wants it so.
     server.execute_command(&["webhook", "resend", &id, &first["delivery"].to_string()]).unwrap();
-    wait_for(&receiver, 8);
+    wait_for(&receiver, 7);
     let last = receiver.received_requests().pop().unwrap();
     assert_eq!((last.header("webhook-id"), &last.body), (ids[0].as_str(), &received[0].body));
 }
