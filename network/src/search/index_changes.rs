@@ -45,7 +45,8 @@ impl IndexChanges {
 /// Indexes posts again as they are now, or removes them.
 pub(super) fn reindex_posts(tx: &mut Tx<'_>, progress: &IndexProgress, ids: &[i64]) -> Result<IndexChanges, Fault> {
     let posts: Vec<PostId> = ids.iter().copied().map(PostId::new).collect();
-    let updated = load_entries(tx, &posts)?;
+    let mut updated = load_entries(tx, &posts)?;
+    updated.retain(|entry| !progress.will_build(entry.id));
     let highest = updated.iter().map(|entry| entry.id).fold(progress.highest, i64::max);
     let progress = IndexProgress { highest, ..progress.clone() };
     Ok(IndexChanges { removed: ids.to_vec(), updated, progress, ..IndexChanges::default() })
@@ -167,6 +168,7 @@ fn collect_event_changes(tx: &mut Tx<'_>, changes: &mut IndexChanges, events: &[
         }
         let may_be_indexed = facts.row.id.get() <= changes.progress.highest;
         match build_entry(&facts) {
+            Some(entry) if changes.progress.will_build(entry.id) => {}
             Some(entry) if may_be_indexed => changes.updated.push(entry),
             Some(entry) => changes.added.push(entry),
             None if may_be_indexed => changes.removed.push(facts.row.id.get()),
@@ -192,7 +194,9 @@ fn reindex_author(tx: &mut Tx<'_>, changes: &mut IndexChanges, author: AuthorRei
         changes.author = Some(author.id);
     }
     let ids = if is_public { posts::list_ids_by_author(tx, id, author.below, POST_BATCH)? } else { Vec::new() };
-    changes.added = load_entries(tx, &ids)?;
+    let entries = load_entries(tx, &ids)?;
+    // After the first step, events have updated some of them.
+    *(if author.below == i64::MAX { &mut changes.added } else { &mut changes.updated }) = entries;
     let below = ids.last().map(|last| last.get());
     let more = below.filter(|_| is_full(&ids, POST_BATCH));
     let remaining = more.map(|below| AuthorReindex { below, ..author });
@@ -256,4 +260,55 @@ fn build_entry(facts: &StoredPostFacts) -> Option<IndexDocument> {
         author: row.author_id.get(),
         keys: facts.map_query_post(|post| query::PostFeatures::new(post, MatchMode::Search).index_keys()),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use base::encryption::{Keyring, MasterKey};
+    use base::{Clock, Rng, Time};
+    use store::{DatabaseLocation, NodePurpose, NodeRoles, Store, StoreOptions};
+
+    use super::super::PostSearch;
+    use super::*;
+    use crate::posts::{NewPost, PostAuthor};
+    use crate::users::NewUser;
+
+    async fn open_store(folder: &std::path::Path) -> Store {
+        let options = StoreOptions {
+            location: DatabaseLocation::File(folder.join("locum.db")),
+            data_dir: folder.to_owned(),
+            connections: 2,
+            node: 0,
+            purpose: NodePurpose::Server(NodeRoles::ALL),
+            migrate: true,
+            clock: Clock::frozen_at(Time::from_seconds(1_780_315_200)),
+            rng: Rng::Os,
+            keyring: Keyring::new(MasterKey::generate(&Rng::from_seed(1)).unwrap(), Vec::new()),
+        };
+        Store::open(options).await.unwrap()
+    }
+
+    /// On PostgreSQL, an entry of the log gets its number after the post was committed.
+    #[tokio::test]
+    async fn post_whose_entry_is_read_during_a_build_is_indexed_once() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let store = open_store(folder.path()).await;
+        let search: Arc<PostSearch> = PostSearch::open(&folder.path().join("index")).unwrap();
+        let snapshot = search.snapshot();
+        let read = move |tx: &mut Tx<'_>| {
+            let author = crate::users::create(tx, &NewUser { username: "author".to_owned(), ..NewUser::default() })?;
+            let new = NewPost { text: "one".to_owned(), ..NewPost::default() };
+            let post =
+                crate::posts::create(tx, &PostAuthor { user_id: author.id, app_id: None, self_serve: false }, &new)?;
+            let plan = gather_changes(tx, &IndexProgress::default(), false, &snapshot)?.unwrap();
+            event_log::append(tx, "post.limit", author.id.get(), post.id.get(), "")?;
+            let entry = gather_changes(tx, &plan.progress, false, &snapshot)?.unwrap();
+            let requested = reindex_posts(tx, &entry.progress, &[post.id.get()])?;
+            let build = gather_changes(tx, &entry.progress, false, &snapshot)?.unwrap();
+            Ok([entry.count(), requested.updated.len(), build.added.len()])
+        };
+        assert_eq!(store.write(read).await.unwrap(), [0, 0, 1]);
+    }
 }

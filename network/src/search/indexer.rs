@@ -308,9 +308,15 @@ impl PostSearch {
     /// Returns to the last commit.
     fn roll_back(&self) {
         self.index.release_writer();
+        let stored = self.index.checkpoint().and_then(|checkpoint| IndexProgress::parse(&checkpoint));
         let mut state = self.state.lock();
         let committed = state.committed_progress.clone();
         state.reset_to(committed);
+        if let Some(stored) = stored.filter(|stored| *stored != state.progress) {
+            // Committed, but not visible yet: the next commit shows it.
+            state.progress = stored;
+            state.pending = 1;
+        }
     }
 }
 

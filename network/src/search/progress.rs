@@ -37,6 +37,11 @@ pub(super) struct AuthorReindex {
 }
 
 impl IndexProgress {
+    /// Whether the build is still to come to a post, which it adds without looking for an older document.
+    pub(super) fn will_build(&self, id: i64) -> bool {
+        self.build.is_some_and(|range| range.above < id && id <= range.last)
+    }
+
     /// Everything up to an entry of the log is known.
     pub(super) fn set_cursor(&mut self, event: &LogEvent) {
         self.seq = Some(event.seq);
