@@ -37,8 +37,8 @@ use indexer::IndexerState;
 use progress::IndexProgress;
 use questions::CountedLanguages;
 
-/// How long a search waits for earlier writes to be indexed.
-const CATCH_UP_TIMEOUT: Duration = Duration::from_secs(3);
+/// How long a search waits for earlier writes to be indexed; longer than the lease of a sequencer that is frozen.
+const CATCH_UP_TIMEOUT: Duration = Duration::from_secs(4);
 
 pub struct PostSearch {
     index: Arc<PostIndex>,
@@ -88,7 +88,7 @@ impl PostSearch {
         self.index.snapshot()
     }
 
-    /// Waits, for at most three seconds, until everything written before is searchable. Refused as unavailable if it is
+    /// Waits, for at most four seconds, until everything written before is searchable. Refused as unavailable if it is
     /// not searchable then.
     pub async fn catch_up(&self, store: &Store) -> Result<(), Error> {
         let deadline = clock::monotonic_now() + CATCH_UP_TIMEOUT;

@@ -1,6 +1,6 @@
 //! Asks the search nodes: the next one if the first does not answer soon.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -31,8 +31,11 @@ const AVOIDANCE: Duration = Duration::from_secs(5);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 /// Shorter than a node keeps idle connections.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
-/// Nodes that are asked the same question.
+/// Nodes that are asked the same question at a time.
 const MAX_ATTEMPTS: usize = 3;
+/// Live nodes are looked up so often: one may have just started, or taken its lease again.
+const MAX_ROUNDS: usize = 3;
+const ROUND_DELAY: Duration = Duration::from_millis(500);
 
 pub(crate) struct SearchNodeClient {
     store: Arc<Store>,
@@ -75,26 +78,49 @@ impl SearchNodeClient {
 
     async fn ask_nodes(&self, question: Bytes) -> Result<Vec<u8>, Fault> {
         let mut waiting = self.candidates().into_iter();
+        let mut rounds = 1;
         let mut asked = FuturesUnordered::new();
+        let mut pending = BTreeSet::new();
         let mut newest: Option<NodeAddress> = None;
         let mut last_fault = Fault::new("no live node has the role search");
         loop {
             if let Some(node) = waiting.next() {
                 newest = Some(node.clone());
+                pending.insert(node.incarnation);
                 asked.push(self.ask_node(node, question.clone()));
-            } else if asked.is_empty() {
+            }
+            let is_another_round_due = waiting.len() == 0 && pending.len() < MAX_ATTEMPTS && rounds < MAX_ROUNDS;
+            if asked.is_empty() && !is_another_round_due {
                 return Err(last_fault);
             }
-            let patience = if waiting.len() > 0 { HEDGE_DELAY } else { TOTAL_TIMEOUT };
-            match tokio::time::timeout(patience, asked.next()).await {
-                Ok(Some(Ok(answer))) => return Ok(answer),
-                Ok(Some(Err((node, fault)))) => {
+            let patience = match () {
+                () if waiting.len() > 0 => HEDGE_DELAY,
+                () if is_another_round_due => ROUND_DELAY,
+                () => TOTAL_TIMEOUT,
+            };
+            let next_answer = async {
+                match asked.next().await {
+                    Some(answer) => answer,
+                    None => std::future::pending().await,
+                }
+            };
+            match tokio::time::timeout(patience, next_answer).await {
+                Ok(Ok(answer)) => return Ok(answer),
+                Ok(Err((node, fault))) => {
                     tracing::warn!(address = node.address, error = %fault, "a search node did not answer");
                     self.avoid(&node);
+                    pending.remove(&node.incarnation);
                     last_fault = fault;
                 }
-                Ok(None) => {}
-                Err(_) => newest.take().iter().for_each(|node| self.avoid(node)),
+                Err(_) => {
+                    newest.take().iter().for_each(|node| self.avoid(node));
+                    if is_another_round_due {
+                        rounds += 1;
+                        let live = self.candidates().into_iter();
+                        let others = live.filter(|node| !pending.contains(&node.incarnation));
+                        waiting = others.collect::<Vec<_>>().into_iter();
+                    }
+                }
             }
         }
     }

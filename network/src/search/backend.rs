@@ -95,15 +95,17 @@ struct RemotePostSearch {
 
 impl RemotePostSearch {
     async fn catch_up(&self, store: &Store) -> Result<Arc<dyn PostIndexReader>, Error> {
+        let deadline = tokio::time::Instant::now() + CATCH_UP_TIMEOUT;
         let end = store.wait_for_log_end(CATCH_UP_TIMEOUT).await?;
         self.position.fetch_max(end, Ordering::Relaxed);
         let reader = self.reader();
         // Waits before the transaction begins, instead of within it.
-        if let Err(fault) = reader.ask_async(&IndexQuestion::Readiness).await {
-            tracing::warn!(error = %fault, "no search node answered");
-            return Err(Refusal::Unavailable.into());
+        match tokio::time::timeout_at(deadline, reader.ask_async(&IndexQuestion::Readiness)).await {
+            Ok(Ok(_)) => return Ok(Arc::new(reader)),
+            Ok(Err(fault)) => tracing::warn!(error = %fault, "no search node answered"),
+            Err(_) => tracing::warn!("no search node answered in time"),
         }
-        Ok(Arc::new(reader))
+        Err(Refusal::Unavailable.into())
     }
 
     fn reader(&self) -> RemoteIndexReader {
