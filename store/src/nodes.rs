@@ -202,7 +202,12 @@ impl NodeLease {
         if let Some(state) = self.state.lock().as_mut().filter(|state| state.identity == renewal.identity) {
             state.renewed_at = renewal.sent_at;
             state.draining = renewal.draining;
+            let had_wrong_clock = state.has_wrong_clock();
             state.clock_offset_ms = renewal.clock_offset_ms;
+            if state.has_wrong_clock() && !had_wrong_clock {
+                let ahead_ms = renewal.clock_offset_ms;
+                tracing::error!(ahead_ms, "the clock of this node is wrong; background jobs wait until it is right");
+            }
             state.servers = renewal.servers;
         }
     }
@@ -265,11 +270,16 @@ impl NodeLease {
             Some(NodeProblem::LeaseLost)
         } else if state.draining {
             Some(NodeProblem::Draining)
-        } else if state.clock_offset_ms.abs() > MAX_CLOCK_OFFSET_MS {
+        } else if state.has_wrong_clock() {
             Some(NodeProblem::ClockOffset(state.clock_offset_ms))
         } else {
             None
         }
+    }
+
+    /// Whether jobs that do what is due have to wait, since this node's clock is not the database's.
+    pub fn has_wrong_clock(&self) -> bool {
+        self.state.lock().as_ref().is_some_and(LeaseState::has_wrong_clock)
     }
 
     /// Milliseconds by which this clock is ahead of the database's, without what the round trip may account for.
@@ -288,6 +298,10 @@ impl LeaseState {
     fn live_workers(&self) -> impl Iterator<Item = i64> {
         let takes_work = |server: &&ServerNode| !server.draining && server.profile.roles.contains(NodeRole::Deliver);
         self.live_servers().filter(takes_work).map(|server| server.incarnation)
+    }
+
+    const fn has_wrong_clock(&self) -> bool {
+        self.clock_offset_ms.abs() > MAX_CLOCK_OFFSET_MS
     }
 
     fn is_trusted(&self, within: Duration) -> bool {
@@ -411,6 +425,16 @@ mod tests {
         let mut others: Vec<_> = lease.others_with_role(NodeRole::Search).into_iter().map(|one| one.address).collect();
         others.sort();
         assert_eq!(others, ["6.node", "7.node"]);
+    }
+
+    #[test]
+    fn node_with_a_wrong_clock_says_so_until_it_is_right() {
+        let lease = lease_among(&[9], 9);
+        for (clock_offset_ms, is_wrong) in [(1_001, true), (-300_000, true), (1_000, false)] {
+            lease.state.lock().as_mut().unwrap().clock_offset_ms = clock_offset_ms;
+            assert_eq!(lease.has_wrong_clock(), is_wrong);
+            assert_eq!(lease.problem(), is_wrong.then_some(NodeProblem::ClockOffset(clock_offset_ms)));
+        }
     }
 
     #[test]

@@ -260,6 +260,9 @@ pub(super) async fn enforce_retention(instance: Instance, uploads: Option<Upload
         if shutdown.is_triggered() {
             return;
         }
+        if instance.store.context().node.has_wrong_clock() {
+            continue;
+        }
         if let Err(error) = remove_expired(&instance, uploads.as_ref()).await {
             tracing::warn!(%error, "failed to delete expired data; will retry in a minute");
         }
