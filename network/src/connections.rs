@@ -58,14 +58,12 @@ pub fn open(
         return Err(Refusal::Unauthenticated(AuthenticationProblem::Token).into());
     };
     if shared {
-        let alive = new.seen_at.plus_ms(-NODE_TIMEOUT_MS);
         let open = connections::list_open_by_app(tx, new.app_id)?;
         let live = nodes::live_incarnations(tx)?;
         let others = open.iter().filter(|connection| {
             connection.endpoint == new.endpoint
                 && (connection.part == new.part || connection.part < 0 && new.part < 0)
                 && connection.node != new.node
-                && connection.seen_at >= alive
                 && live.contains(&connection.node)
         });
         if others.count().saturating_add(local_count) >= max {
@@ -90,7 +88,15 @@ pub fn find_token_digest(tx: &mut Tx<'_>, app: AppId) -> Result<Option<[u8; 32]>
 /// `wall` the machine's time.
 pub fn record_heartbeat(tx: &mut Tx<'_>, before: i64, node: i64, wall: Time) -> Result<(), Fault> {
     connections::record_heartbeat(tx, before, node, wall)?;
-    connections::disconnect_stale(tx, wall.plus_ms(-NODE_TIMEOUT_MS), NODE_LOST_REASON)?;
+    let stale = connections::list_stale_nodes(tx, wall.plus_ms(-NODE_TIMEOUT_MS))?;
+    if stale.is_empty() {
+        return Ok(());
+    }
+    // This node's clock or theirs may be wrong; leases are by the database's.
+    let live = nodes::live_incarnations(tx)?;
+    for node in stale.into_iter().filter(|node| !live.contains(node)) {
+        connections::disconnect_node(tx, node, i64::MAX, NODE_LOST_REASON)?;
+    }
     Ok(())
 }
 

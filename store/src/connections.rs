@@ -61,12 +61,10 @@ pub fn disconnect_node(tx: &mut Tx<'_>, node: i64, below: i64, reason: &str) -> 
     tx.execute(sql, &[now.into(), reason.into(), node.into(), below.into()])
 }
 
-/// Closes the connections whose node had no heartbeat since a time.
-pub fn disconnect_stale(tx: &mut Tx<'_>, since: Time, reason: &str) -> Result<u64, Fault> {
-    let sql = "UPDATE stream_connection SET disconnected_at = $1, reason = $2 \
-               WHERE disconnected_at IS NULL AND seen_at < $3";
-    let now = tx.now();
-    tx.execute(sql, &[now.into(), reason.into(), since.into()])
+/// The incarnations of nodes with open connections and, by their own clocks, no heartbeat since a time.
+pub fn list_stale_nodes(tx: &mut Tx<'_>, since: Time) -> Result<Vec<i64>, Fault> {
+    let sql = "SELECT DISTINCT node FROM stream_connection WHERE disconnected_at IS NULL AND seen_at < $1";
+    tx.query_rows(sql, &[since.into()])
 }
 
 /// `before` is the node's incarnation at the last heartbeat.
