@@ -180,9 +180,8 @@ impl InFlightRequest {
 impl Drop for InFlightRequest {
     fn drop(&mut self) {
         let state = &self.state;
-        if state.active.load(Ordering::Acquire) == 1 {
-            state.mark_moment(&state.idle_since);
-        }
+        // Before it counts as idle, whichever request is the last of those that end at the same time.
+        state.mark_moment(&state.idle_since);
         state.active.fetch_sub(1, Ordering::AcqRel);
     }
 }
