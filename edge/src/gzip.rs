@@ -10,7 +10,7 @@ use flate2::write::GzEncoder;
 use flate2::{Compress, Compression, Crc, FlushCompress, Status};
 use futures_util::Stream;
 use http::header::{
-    ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, ETAG, HeaderMap, HeaderValue, VARY,
+    ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, VARY,
 };
 use http::{Response, StatusCode};
 use http_body::Body as _;
@@ -83,8 +83,16 @@ fn must_not_transform(response: &Response<Body>) -> bool {
     let headers = response.headers();
     headers.contains_key(CONTENT_ENCODING)
         || headers.contains_key(CONTENT_RANGE)
+        || headers.get(CONTENT_TYPE).is_some_and(|media_type| is_compressed(media_type.as_bytes()))
         || response.status() == StatusCode::NO_CONTENT
         || response.status() == StatusCode::NOT_MODIFIED
+}
+
+/// Whether files of a media type are compressed already. Clients of the Ads API unpack its files once, whatever the
+/// encoding of the response.
+fn is_compressed(media_type: &[u8]) -> bool {
+    const COMPRESSED: [&[u8]; 5] = [b"application/gzip", b"application/zip", b"image/", b"video/", b"audio/"];
+    !media_type.starts_with(b"image/svg") && COMPRESSED.iter().any(|start| media_type.starts_with(start))
 }
 
 fn compress_bytes(bytes: &[u8]) -> Option<Vec<u8>> {

@@ -1,7 +1,7 @@
 use std::io::Read;
 
 use http::HeaderMap;
-use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, ETAG, HeaderValue, VARY};
+use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderValue, VARY};
 
 use super::*;
 
@@ -57,6 +57,12 @@ async fn large_response_is_compressed_on_request() {
         edge::gzip::compress_full(&accept_encoding("gzip"), answer(5000)),
     );
     assert_eq!(packed_twice.headers().get_all(VARY).iter().count(), 1);
+    for media_type in ["application/gzip", "image/jpeg", "video/mp4", "image/svg+xml"] {
+        let mut file = answer(5000);
+        file.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
+        let sent = edge::gzip::compress_full(&accept_encoding("gzip"), file);
+        assert_eq!(sent.headers().contains_key(CONTENT_ENCODING), media_type == "image/svg+xml", "{media_type}");
+    }
 }
 
 #[tokio::test]
