@@ -25,7 +25,8 @@ const MAX_RETRIES: usize = 8;
 const WRITERS_PER_READER: usize = 2;
 /// Of the connections for writes, the part that one user's writes may take at a time.
 const USER_SHARE: usize = 4;
-const BEGIN_WRITE: &str = "BEGIN";
+// Whatever the default of role or database: a check that a node is still alive sees what was committed meanwhile.
+const BEGIN_WRITE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
 const BEGIN_READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 /// It holds no locks, and may take its time between two statements.
 const BEGIN_BACKGROUND_READ: &str =
