@@ -29,6 +29,8 @@ const MAX_PARTS: usize = 100_000;
 const RECEIVER_PATIENCE: Duration = Duration::from_secs(2);
 /// How long the streams may take to send what happened.
 const STREAM_PATIENCE: Duration = Duration::from_secs(1);
+/// How long the event log may take to number what was committed.
+const LOG_PATIENCE: Duration = Duration::from_secs(5);
 const POLL_INTERVAL: Duration = Duration::from_millis(2);
 /// Notes in a report.
 const MAX_NOTES: usize = 20;
@@ -145,10 +147,19 @@ impl<'f> ClockAdvance<'f> {
     async fn follow_events(&mut self) -> Result<u64, Error> {
         let instance = &self.followers.instance;
         let config = self.followers.server.event_context();
+        self.await_numbers().await;
         while background_jobs::process_entries(instance, config).await? {}
         while ads_jobs::attribute_batch(instance).await? {}
         let replays = self.followers.sender.advance_replays().await?;
         Ok(u64::from(replays))
+    }
+
+    /// Waits until what was committed has its place in the event log.
+    async fn await_numbers(&mut self) {
+        let store = &self.followers.instance.store;
+        if store.is_shared() && store.wait_for_log_end(LOG_PATIENCE).await.is_err() {
+            self.note("not everything has its place in the event log yet".to_owned());
+        }
     }
 
     /// Challenges receivers, and waits until nothing more can be sent, as long as patience lasts.
@@ -217,15 +228,15 @@ impl<'f> ClockAdvance<'f> {
     async fn finish(&mut self) -> Result<(), Error> {
         let followers = self.followers;
         let instance = &followers.instance;
+        self.await_numbers().await;
         news::follow_event_log(instance).await?;
         let (_, stories) = news::refresh_trends(instance).await?;
         self.count("news_stories", u64::try_from(stories).unwrap_or(0));
         followers.server.flush_views().await?;
-        if let Some(search) = &instance.search
-            && search.catch_up(&instance.store).await.is_err()
-        {
-            self.note("the search index has not caught up yet".to_owned());
-        }
+        let is_behind = match &instance.search {
+            Some(search) => search.catch_up(&instance.store).await.is_err(),
+            None => false,
+        };
         let end = instance.store.read(|tx| Ok(store::event_log::end_cursor(tx)?)).await?;
         self.report.events = end.saturating_sub(self.first_event.unwrap_or(end));
         let (server, limit) = (&followers.server, STREAM_PATIENCE);
@@ -234,6 +245,10 @@ impl<'f> ClockAdvance<'f> {
             self.note("the streams have not sent everything yet".to_owned());
         }
         let uploads = followers.server.uploads();
+        if is_behind {
+            self.note("the search index has not caught up yet, so that nothing was deleted".to_owned());
+            return Ok(());
+        }
         let removed = background_jobs::remove_expired(instance, uploads.as_ref()).await;
         match removed {
             Ok(rows) => self.count("retention", rows),
