@@ -11,6 +11,8 @@ use view::EventPayload;
 pub struct EventEnvelope {
     pub app: AppId,
     pub webhook: Option<i64>,
+    /// The log entry's number.
+    pub seq: i64,
     /// Identifies the event, so that receivers can discard duplicates.
     pub id: i64,
     /// Events with the same key are delivered in order.

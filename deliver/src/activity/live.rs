@@ -9,6 +9,7 @@ use bytes::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{BoxStream, iter, unfold};
+use store::event_log::LogEvent;
 use store::{Store, event_log};
 
 use super::{ActivityConfig, ActivityScope, EventEnvelope, match_events};
@@ -41,7 +42,12 @@ impl LiveActivityReader {
     async fn send_new_events(&mut self) -> Result<bool, Error> {
         let apps: HashSet<AppId> = self.hub.connected_apps(StreamEndpoint::Activity).into_iter().collect();
         let (Some(from), false) = (self.cursor, apps.is_empty()) else {
-            self.move_to(self.store.read(|tx| Ok(event_log::end_cursor(tx)?)).await?);
+            let end = self.store.read(|tx| Ok(event_log::end_cursor(tx)?)).await?;
+            // A stream may have opened before that end.
+            if self.cursor.is_some() && !self.hub.connected_apps(StreamEndpoint::Activity).is_empty() {
+                return Ok(true);
+            }
+            self.move_to(end);
             return Ok(false);
         };
         let (config, scope) = (self.config, ActivityScope::Streams(apps));
@@ -55,7 +61,11 @@ impl LiveActivityReader {
             let line = event_line(envelope);
             self.hub.visit_sessions(envelope.app, StreamEndpoint::Activity, |session| {
                 // Events before the connection are available by replay only; streams of a past period end with it.
-                if !session.is_replay() && envelope.at >= session.connected_at() {
+                let is_new = match session.log_end() {
+                    Some(log_end) => envelope.seq > log_end,
+                    None => envelope.at >= session.connected_at(),
+                };
+                if is_new && !session.is_replay() {
                     session.send(line.clone());
                 }
             });
@@ -125,7 +135,7 @@ impl ActivityReplay {
             // What comes into the log later is from after the connection.
             self.store.wait_for_log_end(LOG_END_TIMEOUT).await?;
         }
-        let until = window.until.unwrap_or_else(|| self.session.connected_at());
+        let (connected_at, log_end) = (self.session.connected_at(), self.session.log_end());
         let scope = ActivityScope::Streams(HashSet::from([self.session.app()]));
         let read = self.store.read(move |tx| {
             let cursor = match cursor {
@@ -134,11 +144,18 @@ impl ActivityReplay {
             };
             let mut events = event_log::list_after(tx, cursor, BATCH_SIZE)?;
             let last = events.last().map_or(cursor, |event| event.seq);
-            let beyond = until.plus_ms(TIME_SLACK_MS);
+            // What follows is live.
+            let is_live = |event: &LogEvent| match log_end {
+                Some(log_end) => event.seq > log_end,
+                None => event.at >= connected_at,
+            };
+            let beyond = window.until.unwrap_or(connected_at).plus_ms(TIME_SLACK_MS);
             let is_over = events.last().is_some_and(|event| event.at > beyond);
             let full = i64::try_from(events.len()).unwrap_or(BATCH_SIZE) >= BATCH_SIZE;
             let more = full && !is_over;
-            events.retain(|event| event.at >= window.from && event.at < until);
+            events.retain(|event| {
+                event.at >= window.from && window.until.map_or_else(|| !is_live(event), |until| event.at < until)
+            });
             Ok((match_events(tx, &events, &scope, config)?, last, more))
         });
         let (found, last, more) = read.await?;

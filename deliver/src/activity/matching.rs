@@ -210,6 +210,7 @@ impl SubscriptionMatcher<'_> {
                 events.push(EventEnvelope {
                     app: account.app_id,
                     webhook: Some(account.webhook_id),
+                    seq: entry.event.seq,
                     id,
                     order_key: user,
                     post_id: event.post_id,
@@ -241,6 +242,7 @@ impl SubscriptionMatcher<'_> {
             events.push(EventEnvelope {
                 app: webhook.app_id,
                 webhook: Some(id),
+                seq: entry.event.seq,
                 id: envelope::event_id(entry.event.seq, "account", id, user),
                 // No earlier event is left to be ordered with.
                 order_key: 0,
@@ -273,6 +275,7 @@ fn build_envelope(
     EventEnvelope {
         app: subscription.app_id,
         webhook: subscription.webhook_id,
+        seq: entry.event.seq,
         id,
         order_key: order,
         post_id: post,

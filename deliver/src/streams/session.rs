@@ -172,6 +172,11 @@ impl StreamSession {
     }
 
     /// `None` while the slot is only reserved.
+    /// Where the event log ended when the connection was recorded.
+    pub(crate) fn log_end(&self) -> Option<i64> {
+        self.start_info().map(|started| started.log_end)
+    }
+
     pub(super) fn start_info(&self) -> Option<SessionStart> {
         *self.0.start.lock()
     }

@@ -103,6 +103,8 @@ impl SenderState {
         if self.store.is_shared() {
             self.release_leases(idle_ids).await?;
             self.load_late_deliveries().await?;
+            // Other nodes enqueue without waking this one.
+            self.has_new = true;
         }
         let pause = (started.elapsed() * SCAN_SHARE).clamp(SCAN_INTERVAL, MAX_SCAN_INTERVAL);
         self.earliest_scan = clock::monotonic_now() + pause;
