@@ -1,6 +1,7 @@
 //! Reposts and quotes: create, remove and list.
 
 use base::{Error, PostId, Vocabulary};
+use deliver::activity;
 use network::reposts;
 use serde_json::json;
 use store::Tx;
@@ -25,6 +26,7 @@ pub(crate) async fn create(call: RequestContext) -> Result<HttpReply, Error> {
 
 pub(crate) async fn delete(call: RequestContext) -> Result<HttpReply, Error> {
     let (user, post) = (call.require_own_user("id")?, call.path_id("source_post_id")?);
+    activity::wait_until_read(call.store(), call.stream_hub()).await;
     call.write(move |tx| reposts::undo(tx, user, post)).await?;
     call.respond_data(json!({ "retweeted": false }))
 }

@@ -1,5 +1,6 @@
 //! Events: subscribed to, seen on the stream and at webhooks.
 
+mod deleted_posts;
 mod event_types;
 mod replay_filter;
 mod stream;

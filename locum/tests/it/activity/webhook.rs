@@ -25,7 +25,7 @@ pub(super) fn all_of(hook: &str) -> String {
 
 /// Lets a webhook receive all that happens to somebody.
 #[track_caller]
-fn join(user: &TestUser<'_>, hook: &str) -> TestResponse {
+pub(super) fn join(user: &TestUser<'_>, hook: &str) -> TestResponse {
     user.post(all_of(hook), &json!({}))
 }
 
