@@ -171,6 +171,12 @@ impl Resource {
         self.max_name_prefix > 0 || !self.sort_fields.is_empty()
     }
 
+    /// The label with its indefinite article: `an app list`.
+    pub fn label_with_article(&self) -> String {
+        let article = if self.label.starts_with(['a', 'e', 'i', 'o', 'A']) { "an" } else { "a" };
+        format!("{article} {}", self.label)
+    }
+
     /// Numeric fields that lists filter by, and references.
     pub fn indexed_number_fields(&self) -> Vec<&'static str> {
         let fields = self.fields.iter().filter(|field| {

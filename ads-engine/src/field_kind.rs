@@ -41,8 +41,8 @@ impl CustomKind for Resource {
     }
 
     fn describe_expected(&self, limit: Option<usize>) -> String {
-        let one = || format!("the id of a {}", self.label);
-        limit.map_or_else(one, |limit| format!("at most {limit} ids of a {}", self.label))
+        let one = || format!("the id of {}", self.label_with_article());
+        limit.map_or_else(one, |limit| format!("at most {limit} ids of {}", self.label_with_article()))
     }
 }
 

@@ -135,10 +135,10 @@ fn verb_operation((accounts, resource): (&'static Resource, &'static Resource), 
     let one = format!("{base}/{{{}}}", resource.id.post);
     let (method, path, id, about) = match verb {
         ResourceVerb::List => ("GET", base, "getAds", format!("A page of {}s.", resource.label)),
-        ResourceVerb::Get => ("GET", one, "getAds", format!("A {}.", resource.label)),
-        ResourceVerb::Create => ("POST", base, "createAds", format!("Creates a {}.", resource.label)),
-        ResourceVerb::Update => ("PUT", one, "updateAds", format!("Changes a {}.", resource.label)),
-        ResourceVerb::Delete => ("DELETE", one, "deleteAds", format!("Deletes a {}.", resource.label)),
+        ResourceVerb::Get => ("GET", one, "getAds", sentence(&resource.label_with_article())),
+        ResourceVerb::Create => ("POST", base, "createAds", format!("Creates {}.", resource.label_with_article())),
+        ResourceVerb::Update => ("PUT", one, "updateAds", format!("Changes {}.", resource.label_with_article())),
+        ResourceVerb::Delete => ("DELETE", one, "deleteAds", format!("Deletes {}.", resource.label_with_article())),
     };
     let name = match verb {
         ResourceVerb::List => pascal_case(resource.path),
@@ -309,6 +309,13 @@ fn legacy_paths(path: &str, aliases: &[String]) -> &'static [&'static str] {
         }
     }
     all.leak()
+}
+
+/// With a capital letter and a full stop.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+    format!("{}{}.", first.unwrap_or_default(), letters.as_str())
 }
 
 /// Turns `promoted_<posts>` into `PromotedPosts`.

@@ -66,7 +66,7 @@ fn bounds(kind: Kind) -> Option<Bounds> {
         (ValueKind::Long, Some((_, most))) => of_list(most, "1", format!("at most {most} Longs")),
         (ValueKind::Custom(_), Some((_, most))) => {
             if let Some(of) = kind.downcast::<Resource>() {
-                of_list(most, "1", format!("at most {most} ids of a {}", of.label))
+                of_list(most, "1", format!("at most {most} ids of {}", of.label_with_article()))
             } else if kind.downcast::<MediaKeyText>().is_some() {
                 of_list(most, "3_1", format!("at most {most} media keys"))
             } else if kind.downcast::<CountryCode>().is_some() {
