@@ -12,6 +12,7 @@ use base::refusal::AdsProblem;
 use base::{Error, VocabularyWord};
 use schema::IdFormat;
 use serde_json::Value;
+use store::records::FieldRange;
 
 use crate::access::RequiredRole;
 use crate::account_context::AccountContext;
@@ -83,6 +84,7 @@ pub struct Resource {
     /// The verbs available in the sandbox only.
     pub sandbox_verbs: &'static [ResourceVerb],
     pub list_guard: Option<ListGuard>,
+    pub list_ranges: Option<ListRanges>,
     pub list_extension: Option<ListExtension>,
     /// Finds the record that a new one would duplicate: it is returned instead, and restored if it was
     /// deleted.
@@ -106,6 +108,8 @@ pub struct ListExtension {
 /// Returns the problems of each change of a request, in order.
 pub type BatchValidator = fn(&mut AccountContext<'_, '_>, &[RecordChange]) -> Result<Vec<Vec<AdsProblem>>, Error>;
 pub type ListGuard = fn(&mut AccountContext<'_, '_>, &ParsedParams) -> Result<(), Error>;
+/// Returns the ranges to which parameters that no field equals restrict a list.
+pub type ListRanges = fn(&mut AccountContext<'_, '_>, &ParsedParams) -> Result<Vec<FieldRange>, Error>;
 pub type AfterChangeHook = fn(&mut AccountContext<'_, '_>, &RecordChange) -> Result<(), Error>;
 pub type DuplicateFinder = fn(&mut AccountContext<'_, '_>, &AdsRecord) -> Result<Option<AdsRecord>, Error>;
 /// Returns additional members for each record, in order.
@@ -231,6 +235,7 @@ impl Resource {
         history_name: "",
         sandbox_verbs: &[],
         list_guard: None,
+        list_ranges: None,
         list_extension: None,
         find_duplicate: None,
         compute_fields: None,

@@ -3,7 +3,7 @@
 use base::refusal::AdsProblem;
 use base::{Error, Fault};
 use serde_json::{Map, Value};
-use store::records::{self, OrderValue, RecordListing, RecordOrder, RecordOrderKey, RecordVisibility};
+use store::records::{self, FieldRange, OrderValue, RecordListing, RecordOrder, RecordOrderKey, RecordVisibility};
 
 use crate::account_context::AccountContext;
 use crate::cursor::{self, CursorPosition};
@@ -18,6 +18,7 @@ struct AdsListQuery {
     ids: Option<Vec<i64>>,
     numbers: Vec<(&'static str, Vec<i64>)>,
     words: Vec<(&'static str, Vec<String>)>,
+    ranges: Vec<FieldRange>,
     prefix: String,
     with_drafts: bool,
     with_deleted: bool,
@@ -40,7 +41,10 @@ pub fn list(
         guard(ctx, params)?;
     }
     let scope = cursor_scope(ctx, &params.echo);
-    let query = parse_list_query(ctx, resource, params, &scope)?;
+    let mut query = parse_list_query(ctx, resource, params, &scope)?;
+    if let Some(ranges) = resource.list_ranges {
+        query.ranges = ranges(ctx, params)?;
+    }
     let (mut rows, mut total) = match &query.ids {
         Some(ids) => list_rows_by_ids(ctx, resource, &query, ids)?,
         None => list_account_rows(ctx, resource, &query, totals)?,
@@ -168,6 +172,7 @@ fn parse_list_query(
         ids: None,
         numbers: Vec::new(),
         words: Vec::new(),
+        ranges: Vec::new(),
         prefix: params.text("q").unwrap_or_default().to_lowercase(),
         with_drafts: params.flag("with_draft"),
         with_deleted: params.flag("with_deleted"),
@@ -267,6 +272,7 @@ fn list_account_rows(
         account: ctx.account_id()?,
         number_filters: &query.numbers,
         text_filters: &query.words,
+        number_ranges: &query.ranges,
         name_prefix: &query.prefix,
         include_drafts: query.with_drafts,
         include_deleted: query.with_deleted,
@@ -375,10 +381,13 @@ fn matches_query(record: &AdsRecord, name_key: &[u8], query: &AdsListQuery) -> b
     let number =
         |(field, values): &(&'static str, Vec<i64>)| record.int(field).is_some_and(|value| values.contains(&value));
     let word = |(field, values): &(&'static str, Vec<String>)| values.iter().any(|value| value == record.text(field));
+    let in_range =
+        |range: &FieldRange| record.int(range.field).is_some_and(|value| (range.min..=range.max).contains(&value));
     level
         && name_key.starts_with(query.prefix.as_bytes())
         && query.numbers.iter().all(number)
         && query.words.iter().all(word)
+        && query.ranges.iter().all(in_range)
 }
 
 fn sort_key(record: &AdsRecord, name_key: &[u8], by: RecordOrderKey) -> OrderValue {

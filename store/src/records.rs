@@ -12,7 +12,8 @@ use crate::db::{SqlValue, insert_new, select, stored_enum, table, update};
 pub use indexes::{IndexedFields, RecordIndex, sync_indexes};
 pub use line_items::servable_line_items;
 pub use listing::{
-    OrderValue, RecordCursor, RecordListing, RecordOrder, RecordOrderKey, RecordPage, compare_cursors, page_with_total,
+    FieldRange, OrderValue, RecordCursor, RecordListing, RecordOrder, RecordOrderKey, RecordPage, compare_cursors,
+    page_with_total,
 };
 
 stored_enum! {
@@ -259,6 +260,22 @@ pub fn list_above(
          ORDER BY {ordered}, id LIMIT $3"
     );
     tx.query_rows(&sql, &[min.into(), min_account.into(), limit.into()])
+}
+
+/// Listed records of an account whose indexed field is above `min`, lowest first.
+pub fn list_account_above(
+    tx: &mut Tx<'_>,
+    kind: &'static str,
+    account: i64,
+    (field, min): (&'static str, i64),
+    limit: i64,
+) -> Result<Vec<RecordRow>, Fault> {
+    let ordered = indexes::sort_field_sql(field);
+    let sql = format!(
+        "{RECORDS}WHERE kind = '{kind}' AND account_id = $1 AND {ordered} > $2 AND level = 0 \
+         ORDER BY {ordered}, id LIMIT $3"
+    );
+    tx.query_rows(&sql, &[account.into(), min.into(), limit.into()])
 }
 
 /// The number of listed records whose field is present and at most `max`.

@@ -97,6 +97,7 @@ fn find_cards_by_uris(
         account: ctx.account_id()?,
         number_filters: &[("uri", uris.to_vec())],
         text_filters: &[],
+        number_ranges: &[],
         name_prefix: "",
         include_drafts: false,
         include_deleted: with_deleted,

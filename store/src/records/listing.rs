@@ -65,6 +65,14 @@ pub enum OrderValue {
     Name(Vec<u8>),
 }
 
+/// A numeric field whose value is at least `min` and at most `max`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FieldRange {
+    pub field: &'static str,
+    pub min: i64,
+    pub max: i64,
+}
+
 #[derive(Clone, Debug)]
 pub struct RecordListing<'a> {
     pub kind: &'static str,
@@ -73,6 +81,7 @@ pub struct RecordListing<'a> {
     pub number_filters: &'a [(&'static str, Vec<i64>)],
     /// Fields that must have one of some values.
     pub text_filters: &'a [(&'static str, Vec<String>)],
+    pub number_ranges: &'a [FieldRange],
     /// In lower case; may be empty.
     pub name_prefix: &'a str,
     pub include_drafts: bool,
@@ -124,7 +133,7 @@ impl<'a> SqlQueryBuilder<'a> {
         }
     }
 
-    /// Restricts each field to one of its values.
+    /// Restricts each field to one of its values, and to its range.
     fn push_filters(&mut self, listing: &'a RecordListing<'_>, numbers: &'a [(&'static str, Vec<i64>)]) {
         for (name, values) in numbers {
             self.push_one_of(&field_sql(name), values.iter().map(|value| (*value).into()));
@@ -132,6 +141,10 @@ impl<'a> SqlQueryBuilder<'a> {
         for (name, values) in listing.text_filters {
             let subject = format!("body ->> '{name}'");
             self.push_one_of(&subject, values.iter().map(SqlValue::from));
+        }
+        for range in listing.number_ranges {
+            let (min, max) = (self.bind_value(range.min), self.bind_value(range.max));
+            self.push_sql(&format!(" AND {} BETWEEN {min} AND {max}", field_sql(range.field)));
         }
     }
 

@@ -24,6 +24,7 @@ fn list_in_order(tx: &mut Tx<'_>, number: usize) -> Result<(), base::Fault> {
         account: 1,
         number_filters: &[],
         text_filters: &[],
+        number_ranges: &[],
         name_prefix: "",
         include_drafts: false,
         include_deleted: false,
