@@ -21,9 +21,24 @@ pub struct MediaKeyText;
 #[derive(Debug)]
 pub struct CardUriText;
 
-/// JSON validated and normalized by this function.
+/// JSON validated and normalized by a function.
 #[derive(Debug)]
-pub struct JsonShape(pub fn(&Value) -> Result<Value, AdsProblem>);
+pub struct JsonShape {
+    normalize: fn(&Value) -> Result<Value, AdsProblem>,
+    /// The JSON Schema; that of any value by default.
+    schema: fn() -> Value,
+}
+
+impl JsonShape {
+    pub const fn new(normalize: fn(&Value) -> Result<Value, AdsProblem>) -> Self {
+        Self { normalize, schema: || json!({}) }
+    }
+
+    #[must_use]
+    pub const fn with_schema(self, schema: fn() -> Value) -> Self {
+        Self { schema, ..self }
+    }
+}
 
 /// The id of a record of the same account.
 impl CustomKind for Resource {
@@ -99,7 +114,7 @@ impl CustomKind for JsonShape {
     }
 
     fn schema(&self) -> Value {
-        json!({})
+        (self.schema)()
     }
 }
 
@@ -108,7 +123,7 @@ const READING: ReadingRules =
 
 /// Reads a value into its stored form.
 pub fn parse_value(kind: Kind, name: &str, raw: RawParam<'_>) -> Result<Value, AdsProblem> {
-    if let Some(JsonShape(normalize)) = kind.downcast() {
+    if let Some(JsonShape { normalize, .. }) = kind.downcast() {
         return match raw {
             RawParam::Json(value) => normalize(value),
             RawParam::Text(_) => Err(invalid_value(kind, name, raw)),

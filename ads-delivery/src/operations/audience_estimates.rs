@@ -27,7 +27,7 @@ pub(super) static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
 .uses_search()
 .aliases(&["audience_summary"])
 .params(&[
-    FieldSpec::new(CRITERIA, Kind::custom(&JsonShape(accept_any_shape))),
+    FieldSpec::new(CRITERIA, Kind::custom(&JsonShape::new(accept_any_shape))),
     FieldSpec::one_of("operator_type", &["EQ", "NE"]),
 ])];
 

@@ -38,7 +38,9 @@ pub static CAMPAIGN: Resource = Resource {
         FieldSpec::new("standard_delivery", Kind::BOOL),
         FieldSpec::one_of("entity_status", &["ACTIVE", "PAUSED", "DRAFT"]).label("Status").default_word("ACTIVE"),
         FieldSpec::text("purchase_order_number", 1, 50).label("Purchase order number").advanced(),
-        FieldSpec::new("flights", Kind::custom(&JsonShape(servability::accept_any_shape))).set_by_server().hidden(),
+        FieldSpec::new("flights", Kind::custom(&JsonShape::new(servability::accept_any_shape)))
+            .set_by_server()
+            .hidden(),
         FieldSpec::new("ends", Kind::TIME).set_by_server().hidden(),
     ],
     filters: &[

@@ -26,8 +26,8 @@ pub static CARD: Resource = Resource {
     not_found: "CARD_NOT_FOUND",
     fields: &[
         FieldSpec::text("name", 1, 80).label("Name").help("Only visible to your team.").required(),
-        FieldSpec::new("components", Kind::custom(&JsonShape(components::parse_card_components))).hidden(),
-        FieldSpec::new("slides", Kind::custom(&JsonShape(components::parse_slides))).hidden(),
+        FieldSpec::new("components", Kind::custom(&JsonShape::new(components::parse_card_components))).hidden(),
+        FieldSpec::new("slides", Kind::custom(&JsonShape::new(components::parse_slides))).hidden(),
         FieldSpec::one_of("card_type", CARD_TYPES).set_by_server(),
     ],
     filters: &[

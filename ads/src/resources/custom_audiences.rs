@@ -35,7 +35,7 @@ pub static CUSTOM_AUDIENCE: Resource = Resource {
         FieldSpec::text("description", 1, 1000).label("Description").help("Optional. Only visible to your team."),
         // Only batches send this; an audience created singly is a list of members.
         FieldSpec::one_of("audience_type", TYPES).required().immutable().default_word("CRM"),
-        FieldSpec::new("segments", Kind::custom(&JsonShape(segments::parse_segments))).immutable().hidden(),
+        FieldSpec::new("segments", Kind::custom(&JsonShape::new(segments::parse_segments))).immutable().hidden(),
         FieldSpec::new("audience_size", Kind::int(0, i64::MAX)).set_by_server(),
         FieldSpec::new("targetable", Kind::BOOL).set_by_server().default_flag(false),
         FieldSpec::text("partner_source", 1, 255).set_by_server().default_word("OTHER"),

@@ -25,7 +25,7 @@ pub static RECOMMENDATION: Resource = Resource {
         FieldSpec::one_of("status", &["PENDING", "APPLIED", "EXPIRED", "DISMISSED"]).set_by_server(),
         FieldSpec::text("message", 1, 255).set_by_server(),
         FieldSpec::text("subject", 1, 64).set_by_server().hidden(),
-        FieldSpec::new("changes", Kind::custom(&JsonShape(accept_any_shape))).set_by_server().hidden(),
+        FieldSpec::new("changes", Kind::custom(&JsonShape::new(accept_any_shape))).set_by_server().hidden(),
         // Dismissed by an operator.
         FieldSpec::new("refused", Kind::BOOL).set_by_server().hidden().default_flag(false),
     ],
