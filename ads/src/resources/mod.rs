@@ -1,5 +1,6 @@
 //! The resources, one file each. Add new ones here.
 
+pub mod ab_tests;
 pub mod account_apps;
 pub mod account_history;
 pub mod account_media;
@@ -98,6 +99,7 @@ pub static RESOURCES: &[&Resource] = &[
     &app_event_providers::APP_EVENT_PROVIDER_CONFIGURATION,
     &app_lists::APP_LIST,
     &line_item_apps::LINE_ITEM_APP,
+    &ab_tests::AB_TEST,
 ];
 
 pub static CUSTOM_OPERATIONS: &[&[CustomOperation]] = &[
@@ -159,6 +161,7 @@ pub static INDEXES: &[RecordIndex] = &[
     RecordIndex::GlobalSort("user_settings", "digest_at"),
     RecordIndex::Filter("custom_audience_permission", "pair"),
     RecordIndex::Filter("app_event_tag", "app"),
+    RecordIndex::Sort("ab_test", "end_time"),
 ];
 
 /// A hash of some texts, used to look up duplicates.

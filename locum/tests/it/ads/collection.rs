@@ -217,6 +217,7 @@ impl World {
             ("video_conversation" | "video_website" | "video_app_download" | "video_direct_message", "media_key") => {
                 known("unlocked_video_media_key")
             }
+            ("ab_tests", "start_time") => Some(hour(24)),
             ("web_event_tags", "type") => Some("SITE_VISIT".into()),
             ("media_library", "media_key") => known("film"),
             ("funding_instruments", "start_time") => Some("2026-01-01T00:00:00Z".to_owned()),

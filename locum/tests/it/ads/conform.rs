@@ -28,7 +28,7 @@ const BESIDE: &[(&str, &[&str])] = &[
 ];
 
 /// What there is one of beside others of its kind.
-const ONCE: &[&str] = &["preroll_call_to_action", "line_item_curated_category", "do_not_reach_list"];
+const ONCE: &[&str] = &["preroll_call_to_action", "line_item_curated_category", "do_not_reach_list", "ab_test"];
 
 /// What needs an operator first, and is made in a test of its own.
 pub(super) const ELSEWHERE: &[&str] = &["line_item_curated_category", "custom_audience"];
@@ -102,6 +102,10 @@ impl<'w> Subject<'w> {
                 { "type": "DETAILS", "title": "Ride more",
                   "destination": { "type": "WEBSITE", "url": "https://bikes.example/" } },
             ]);
+        }
+        if field.name.matches("user_groups") {
+            let groups = ["campaign_id", "campaign before films"].map(|name| &self.world.values[name]);
+            return groups.map(|campaign| json!({ "size": "50.0", "entity_ids": [campaign] })).to_vec().into();
         }
         let about = self.of.path.replace("<posts>", "tweets");
         let about = about.rsplit('/').next().unwrap().to_owned();

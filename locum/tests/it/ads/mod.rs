@@ -1,5 +1,6 @@
 //! Advertising, as clients and operators see it.
 
+mod ab_tests;
 mod audiences;
 mod campaigns;
 mod card_links;
