@@ -78,7 +78,8 @@ pub(super) fn run_auctions(
     (evaluator, config): (&Evaluator, &AdsConfig),
     request: &AdRequest,
 ) -> Result<AuctionResult, Error> {
-    let all = candidates::find_candidates(tx, config, request.placement)?;
+    let mut all = candidates::find_candidates(tx, config, request.placement)?;
+    all.retain(|candidate| candidate.is_shown_to(request.viewer.ledger_id));
     let rotation = rotation_seed(tx);
     let slots = usize::try_from(request.slots).map_err(|_| invariant_broken("negative number of slots"))?;
     let now = tx.now();
@@ -306,6 +307,7 @@ mod tests {
             currency_step: 10_000,
             market: "USD".to_owned(),
             currency_rate: RATE_ONE,
+            shares: Vec::new(),
         };
         let (first, second) = (candidate(500_000, 20_000), candidate(300_000, 10_000));
         assert!(first.score() > second.score());

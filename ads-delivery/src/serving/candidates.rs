@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use ads::budget::{self, BudgetLimits, BudgetSpent};
+use ads::resources::ab_tests;
+use ads::resources::ab_tests::user_groups::{AudienceShare, UserGroup};
 use ads::resources::accounts::{ACCOUNT, PRODUCTION_ID_BASE};
 use ads::resources::bidding_rules::bid_bounds;
 use ads::resources::campaigns::CAMPAIGN;
@@ -40,9 +42,16 @@ pub(crate) struct AuctionCandidate {
     pub(super) market: String,
     /// The value of one unit of the currency in the market.
     pub(super) currency_rate: i64,
+    /// The people who may see it, by the A/B tests that its campaign or line item takes part in.
+    pub(super) shares: Vec<AudienceShare>,
 }
 
 impl AuctionCandidate {
+    /// Whether the A/B tests that it takes part in show it to a viewer, by their id in the ledger.
+    pub(crate) fn is_shown_to(&self, viewer: i64) -> bool {
+        self.shares.iter().all(|share| share.includes(viewer))
+    }
+
     /// The value of an impression: bid times expected rate, at the currency's rate.
     pub(crate) fn score(&self) -> i128 {
         i128::from(self.bid).saturating_mul(self.weight())
@@ -108,7 +117,11 @@ pub(crate) struct AccountDelivery {
     resources: DeliveryResources,
     spent: SpentByEntity,
     sums: HashMap<i64, MetricSums>,
+    shares: TestedShares,
 }
+
+/// The shares of people that A/B tests show an entity to, each with the test's period.
+type TestedShares = HashMap<(AdEntity, i64), Vec<((Time, Time), AudienceShare)>>;
 
 impl AccountDelivery {
     pub(crate) fn load(
@@ -127,6 +140,7 @@ impl AccountDelivery {
         let spent = load_spending(ctx.tx, &campaigns, &items, day)?;
         let item_ids: Vec<i64> = items.iter().map(|item| item.id).collect();
         let sums = ledger::total_sums_by_entity(ctx.tx, AdEntity::LineItem, &item_ids)?;
+        let shares = load_tested_shares(ctx.tx, account.id, day.0)?;
         Ok(Self {
             account: Arc::new(account),
             campaigns: campaigns.into_iter().map(|(id, campaign)| (id, Arc::new(campaign))).collect(),
@@ -134,7 +148,15 @@ impl AccountDelivery {
             resources,
             spent,
             sums: sums.into_iter().map(|(id, sums, _)| (id, sums)).collect(),
+            shares,
         })
+    }
+
+    fn shares_at(&self, campaign: &AdsRecord, item: &AdsRecord, now: Time) -> Vec<AudienceShare> {
+        let entities = [(AdEntity::Campaign, campaign.id), (AdEntity::LineItem, item.id)];
+        let shares = entities.iter().filter_map(|entity| self.shares.get(entity)).flatten();
+        let live = shares.filter(|((start, end), _)| (*start..*end).contains(&now));
+        live.map(|(_, share)| *share).collect()
     }
 
     /// Counts a ledger row of the day that was loaded.
@@ -195,10 +217,25 @@ impl AccountDelivery {
                 currency_step: bid_bounds(currency).step,
                 market: market.to_owned(),
                 currency_rate: worth,
+                shares: self.shares_at(campaign, item, now),
             });
         }
         found
     }
+}
+
+/// Of the tests that end after a time.
+fn load_tested_shares(tx: &mut Tx<'_>, account: i64, at: Time) -> Result<TestedShares, Error> {
+    let mut all = TestedShares::new();
+    for test in ab_tests::list_unfinished(tx, account, at)? {
+        let (kind, period) = (ab_tests::entity_kind(&test), ab_tests::period(&test));
+        for (entities, share) in UserGroup::list_shares(&test) {
+            for id in entities {
+                all.entry((kind, id)).or_default().push((period, share));
+            }
+        }
+    }
+    Ok(all)
 }
 
 type SpentByEntity = HashMap<(AdEntity, i64), BudgetSpent>;

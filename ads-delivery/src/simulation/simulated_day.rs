@@ -68,6 +68,7 @@ impl SimulatedDay<'_> {
             matches_placement(item, placement) && !known.iter().any(|(from, until)| (*from..*until).contains(&step))
         };
         let mut candidates = self.delivery.candidates(&simulation.config, is_wanted, (at, self.day));
+        candidates.retain(|candidate| candidate.is_shown_to(group.ledger_id));
         candidates.sort_by_key(|one| (std::cmp::Reverse(one.score()), one.item.id));
         let competition = self.draw_competition(&dice, at)?;
         let rotation = dice.index_below(usize::MAX)?;

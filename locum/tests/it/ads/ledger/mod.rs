@@ -1,5 +1,6 @@
 //! The ledger: what is served and done shows in every figure, and figures agree with each other.
 
+mod ab_tests;
 mod attribution;
 mod budgets;
 mod consistency;
