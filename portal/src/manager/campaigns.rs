@@ -1,5 +1,6 @@
 //! Campaigns: list, details and forms.
 
+use ads::resources::ab_tests;
 use ads::resources::campaigns::CAMPAIGN;
 use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
 use ads_engine::{RecordView, ResourceVerb};
@@ -130,20 +131,27 @@ fn settings_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, campaign: &RecordView) 
     let instrument = campaign.rendered_text("funding_instrument_id");
     let found = ctx.list(tx, &FUNDING_INSTRUMENT, json!({ "funding_instrument_ids": [instrument] }))?;
     let named = found.rows.first().map_or_else(|| instrument.clone(), instrument_label);
-    Ok(PageBlock::Facts(DetailList {
-        title: "Settings".to_owned(),
-        actions: Vec::new(),
-        rows: vec![
-            ("Status", TableCell::from_badge(status_badge(campaign.text("entity_status")))),
-            ("Budget", TableCell::from_text(budget).with_subtext(total)),
-            ("Budget set by", TableCell::from_text(word_label(campaign.text("budget_optimization")))),
-            ("Funding", TableCell::from_text(named).with_subtext(instrument)),
-            ("Purchase order", TableCell::from_text(or_dash(campaign.text("purchase_order_number")))),
-            ("Created", TableCell::from_text(ctx.format_time(campaign.time("created_at")))),
-            ("Updated", TableCell::from_text(ctx.format_time(campaign.time("updated_at")))),
-            ("ID", TableCell::from_text(campaign.id())),
-        ],
-    }))
+    let record = &campaign.record;
+    let test = ab_tests::find_unfinished_of(tx, (record.account_id, record.id), ctx.request.now)?;
+    let test = test.map(|test| {
+        let (start, end) = ab_tests::period(&test);
+        let during = format!("{} to {}", ctx.format_time(Some(start)), ctx.format_time(Some(end)));
+        ("A/B test", TableCell::from_text(test.text("name")).with_subtext(during))
+    });
+    let mut rows = vec![
+        ("Status", TableCell::from_badge(status_badge(campaign.text("entity_status")))),
+        ("Budget", TableCell::from_text(budget).with_subtext(total)),
+        ("Budget set by", TableCell::from_text(word_label(campaign.text("budget_optimization")))),
+        ("Funding", TableCell::from_text(named).with_subtext(instrument)),
+        ("Purchase order", TableCell::from_text(or_dash(campaign.text("purchase_order_number")))),
+    ];
+    rows.extend(test);
+    rows.extend([
+        ("Created", TableCell::from_text(ctx.format_time(campaign.time("created_at")))),
+        ("Updated", TableCell::from_text(ctx.format_time(campaign.time("updated_at")))),
+        ("ID", TableCell::from_text(campaign.id())),
+    ]);
+    Ok(PageBlock::Facts(DetailList { title: "Settings".to_owned(), actions: Vec::new(), rows }))
 }
 
 const EDITABLE_FIELDS: &[&str] = &[

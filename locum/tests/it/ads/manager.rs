@@ -6,6 +6,7 @@ use base::Time;
 use base::clock::wall_time;
 use serde_json::{Value, json};
 
+use super::ab_tests::{definition, group};
 use super::{Advertiser, send};
 use crate::harness::{TestRequest, TestResponse, percent_encode, shared_server};
 use crate::pages::browser::{Browser, hidden, posted};
@@ -128,6 +129,17 @@ fn record_created_on_a_page_is_read_through_the_api() {
     let history = manager.browser.get(format!("{}/line-items/{item}", manager.home));
     let history = history.text();
     assert!(history.contains("Ads Manager") && history.contains("End time: none →"));
+}
+
+#[test]
+fn campaign_page_names_the_ab_test_that_it_takes_part_in() {
+    let mut manager = Manager::new();
+    let [one, other, none] = [0; 3].map(|_| manager.ads.campaign());
+    manager.ads.start_test(&definition("CAMPAIGN", &[group("50", &[&one]), group("50", &[&other])]));
+    for (campaign, is_named) in [(one, true), (other, true), (none, false)] {
+        let page = manager.browser.get(format!("{}/campaigns/{campaign}", manager.home)).text();
+        assert_eq!((page.contains("A/B test"), page.contains("Two headlines")), (is_named, is_named), "{page}");
+    }
 }
 
 #[test]
