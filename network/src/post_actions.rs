@@ -20,15 +20,19 @@ pub(crate) fn resolve_original_post(tx: &mut Tx<'_>, id: PostId) -> Result<Optio
     }
 }
 
-/// The posts to which an action may have been applied that is now undone: of a repost the original; of an older version
-/// itself, which may have been the newest then, and the newest.
+/// The posts to which an action on a post may have been applied that is now undone: of a repost the original; of an older
+/// version itself and those that were the newest since, latest first.
 pub(crate) fn list_undo_targets(tx: &mut Tx<'_>, id: PostId) -> Result<Vec<PostId>, Fault> {
     let Some(original) = resolve_original_post(tx, id)? else {
         return Ok(vec![id]);
     };
     let own = original.id;
-    let newest = replace_superseded(tx, original)?.map(|post| post.id).filter(|newest| *newest != own);
-    Ok([own].into_iter().chain(newest).collect())
+    let later = match original.edit_root_id {
+        Some(root) if original.state == PostState::Superseded => posts::list_versions(tx, root)?,
+        _ => Vec::new(),
+    };
+    let later = later.into_iter().rev().filter(|version| *version > own);
+    Ok([own].into_iter().chain(later).collect())
 }
 
 /// None if the post was deleted with all its versions.

@@ -1,10 +1,17 @@
 use base::{PostId, UserId};
 use network::posts::{self, NewPost};
+use network::users::NewUser;
 use network::{bookmarks, likes, replies, reposts};
 use store::Tx;
 use store::posts::PageRange;
 
 use crate::world::{World, on_each_engine};
+
+/// One who may edit posts.
+async fn premium_user(world: &World, username: &str) -> UserId {
+    let new = NewUser { username: username.to_owned(), subscription_type: "Premium".to_owned(), ..NewUser::default() };
+    world.write(move |tx| network::users::create(tx, &new)).await.id
+}
 
 async fn like(world: &World, user: UserId, post: PostId) {
     world.write(move |tx| likes::like(tx, user, post)).await;
@@ -141,15 +148,7 @@ fn bookmarks_reach_back_eight_hundred() {
 #[test]
 fn edited_quote_counts_once_and_hidden_reply_is_marked() {
     on_each_engine(async |world| {
-        let (ada, new) = (
-            world.user("ada").await,
-            network::users::NewUser {
-                username: "zed".to_owned(),
-                subscription_type: "Premium".to_owned(),
-                ..Default::default()
-            },
-        );
-        let zed = world.write(move |tx| network::users::create(tx, &new)).await.id;
+        let (ada, zed) = (world.user("ada").await, premium_user(&world, "zed").await);
         let root = world.say(ada, "Quote me").await.id;
         let quote = NewPost { text: "look".to_owned(), quote: Some(root), ..NewPost::default() };
         let quote = world.post(zed, quote).await.id;
@@ -187,6 +186,26 @@ fn reply_to_or_quote_of_a_repost_refers_to_the_original() {
         let found = world.store.read(move |tx| Ok(bookmarks::find_post_bookmark(tx, bob, again)?));
         assert_eq!(found.await.unwrap()[0].0, root.get());
         world.write(move |tx| reposts::undo(tx, bob, again)).await;
+        world.recount().await;
+    });
+}
+
+#[test]
+fn action_by_an_older_version_is_undone_by_it_after_further_edits() {
+    on_each_engine(async |world| {
+        let (ada, bob) = (premium_user(&world, "ada").await, world.user("bob").await);
+        let first = world.say(ada, "One").await.id;
+        let edit = async |text: &str, of| {
+            world.post(ada, NewPost { text: text.to_owned(), edit_of: Some(of), ..NewPost::default() }).await.id
+        };
+        let second = edit("Two", first).await;
+        like(&world, bob, first).await;
+        repost(&world, bob, first).await;
+        world.write(move |tx| bookmarks::add(tx, bob, first, None)).await;
+        edit("Three", second).await;
+        assert!(world.write(move |tx| likes::unlike(tx, bob, first)).await);
+        assert!(world.write(move |tx| reposts::undo(tx, bob, first)).await);
+        assert!(world.write(move |tx| bookmarks::remove(tx, bob, first)).await);
         world.recount().await;
     });
 }

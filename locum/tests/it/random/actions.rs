@@ -211,10 +211,12 @@ fn like(group: &mut Group<'_>, actor: usize) {
     }
 }
 
-/// The posts to which what is taken back may have been applied: the version that is named, and the newest.
-fn undo_targets(group: &Group<'_>, note: usize) -> [usize; 2] {
-    let of = group.model.notes[note].repost_of.unwrap_or(note);
-    [of, group.model.newest_version(of).unwrap_or(of)]
+/// The posts to which what is taken back may have been applied: the version that is named, and later ones.
+fn undo_targets(group: &Group<'_>, note: usize) -> Vec<usize> {
+    let notes = &group.model.notes;
+    let of = notes[note].repost_of.unwrap_or(note);
+    let later = (of + 1..notes.len()).rev().filter(|other| notes[*other].first == notes[of].first);
+    [of].into_iter().chain(later).collect()
 }
 
 fn unlike(group: &mut Group<'_>, actor: usize) {
