@@ -138,6 +138,10 @@ fn refusal_message(refusal: &Refusal, status: u16) -> String {
         Refusal::NotFound(subject) => {
             format!("Could not find {} with {}: [{}].", subject.resource, subject.parameter, subject.value)
         }
+        Refusal::ScopeMissing => "The access token does not have the scope that this request needs".to_owned(),
+        Refusal::InsufficientAccessLevel => "The access token may only read".to_owned(),
+        Refusal::WrongCredential { .. } => "This request needs another type of access token".to_owned(),
+        Refusal::NotEnrolled { required } => format!("This request needs an app with the entitlement {required}"),
         _ => super::status_reason(status).to_owned(),
     }
 }
