@@ -86,7 +86,9 @@ fn consumer_secret(common: &GlobalArgs, args: &WebhookListenArgs) -> Result<Secr
     }
     let lines = EnvFile::parse(&read(&EnvFile::file_path(&common.load_settings()?.core.data_dir))?);
     let found = lines.0.into_iter().find(|(name, _)| name == "API_SECRET");
-    let (_, text) = found.ok_or_else(|| CommandError::Usage("dev.env has no API_SECRET".to_owned()))?;
+    let (_, text) = found.ok_or_else(|| {
+        CommandError::Usage("dev.env has no LOCUM_API_SECRET; name a file with the secret by --secret-file".to_owned())
+    })?;
     Ok(Secret::new(text))
 }
 
