@@ -217,6 +217,13 @@ impl UserSetCache {
             self.sets.retain(|_, set| set.last_used_at > *median);
         }
     }
+
+    const fn has_changed_users(&self) -> bool {
+        !self.active_users.is_empty()
+            || !self.changed_users.is_empty()
+            || !self.relocated_users.is_empty()
+            || !self.posting_users.is_empty()
+    }
 }
 
 impl Evaluator {
@@ -255,9 +262,17 @@ impl Evaluator {
     }
 
     fn refresh_changed_users(&self, tx: &mut Tx<'_>) -> Result<(), Fault> {
+        if !self.set_cache.lock().has_changed_users() {
+            return Ok(());
+        }
+        let end = event_log::end_cursor(tx)?;
         let taken = |users: &mut Vec<i64>| sorted_distinct(std::mem::take(users));
         let (acted, turned, moved, wrote) = {
             let mut cache = self.set_cache.lock();
+            // What another evaluation read of the log may be newer than what this transaction sees of the users.
+            if cache.log_offset.is_none_or(|offset| offset > end) {
+                return Ok(());
+            }
             (
                 taken(&mut cache.active_users),
                 taken(&mut cache.changed_users),
