@@ -82,7 +82,7 @@ impl SearchSnapshots {
         }
         let files = FileStore::local(folder.path()).map_err(Fault::context("reading the index"))?;
         let limit = transfer_limit(folder_bytes(&files, &copy).await?);
-        let made = timeout(limit, self.upload(&files, &copy)).await;
+        let made = timeout(limit, self.upload(&files, &copy, incarnation)).await;
         let name = made.map_err(Fault::context("uploading the index"))??;
         self.metrics.set_newest(Some(name.created_at_ms));
         self.metrics.set_upload_time(started.elapsed());
@@ -98,7 +98,7 @@ impl SearchSnapshots {
         events < 0 || events >= self.min_events || events > 0 && self.age(newest) >= self.max_age
     }
 
-    async fn upload(&self, folder: &FileStore, copy: &IndexCopy) -> Result<SnapshotName, Fault> {
+    async fn upload(&self, folder: &FileStore, copy: &IndexCopy, incarnation: i64) -> Result<SnapshotName, Fault> {
         let stored = self.bucket.list_files().await?;
         let mut files = Vec::new();
         for name in &copy.files.names {
@@ -111,6 +111,10 @@ impl SearchSnapshots {
             files,
         };
         let name = SnapshotName { created_at_ms: self.store.context().clock.now().ms(), seq: copy.seq };
+        if !self.store.context().node.may_send_as(incarnation) {
+            // Another node may have deleted the files meanwhile.
+            return Err(Fault::new("this node lost its lease while it uploaded").into_transient());
+        }
         self.bucket.write_manifest(name, &manifest).await?;
         Ok(name)
     }
