@@ -22,7 +22,7 @@ use ::search::{IndexSnapshot, PostIndex};
 use base::{Error, Fault, Refusal, clock};
 use parking_lot::Mutex;
 use store::Store;
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Notify, Semaphore, watch};
 use tokio::time::{timeout, timeout_at};
 
 pub use ::search::{PostIndexReader, SearchWindow, TimeBuckets};
@@ -49,6 +49,7 @@ pub struct PostSearch {
     /// Wakes the indexer.
     wakeup: Notify,
     counted_languages: Mutex<CountedLanguages>,
+    question_turns: Arc<Semaphore>,
 }
 
 impl std::fmt::Debug for PostSearch {
@@ -76,6 +77,7 @@ impl PostSearch {
             searchable_through: watch::Sender::new(None),
             wakeup: Notify::new(),
             counted_languages: Mutex::default(),
+            question_turns: Arc::new(Semaphore::new(questions::max_concurrent())),
         }))
     }
 

@@ -1,5 +1,6 @@
 //! Answers the questions of nodes that have no index.
 
+use std::num::NonZero;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -8,11 +9,14 @@ use ::search::{AuthorLanguage, PostIndexReader, QueryPlan};
 use base::{Error, Fault, Refusal, clock};
 use futures_util::future::BoxFuture;
 use serde::Deserialize;
+use tokio::time::timeout_at;
 
 use super::PostSearch;
 
 /// How long a question waits for what the other node must see; less than that node waits.
 const QUESTION_TIMEOUT: Duration = Duration::from_millis(2_500);
+/// Questions that are answered at a time, for each core.
+const QUESTIONS_PER_CORE: usize = 4;
 /// How long languages are kept, because a large answer takes several questions.
 const LANGUAGES_TTL: Duration = Duration::from_mins(1);
 
@@ -26,15 +30,26 @@ struct PositionedQuestion {
 /// The languages of authors, when they were counted, and of how many posts each.
 pub(super) type CountedLanguages = Option<(Instant, u32, Arc<[AuthorLanguage]>)>;
 
+/// How many questions are answered at a time; others wait, so that they do not take the threads that the index is written
+/// with.
+pub(super) fn max_concurrent() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZero::get).saturating_mul(QUESTIONS_PER_CORE)
+}
+
 impl PostSearch {
     /// Answers the question of another node in JSON. Refused as unavailable if the index is not far enough.
     pub fn answer_question(self: Arc<Self>, text: &[u8]) -> BoxFuture<'_, Result<Vec<u8>, Error>> {
         Box::pin(async move {
             let asked: PositionedQuestion = read_message(text)
                 .map_err(|error| Refusal::invalid_parameter("question", "", format!("It cannot be read: {error}")))?;
-            self.wait_until_searchable(asked.position, clock::monotonic_now() + QUESTION_TIMEOUT).await?;
+            let deadline = clock::monotonic_now() + QUESTION_TIMEOUT;
+            self.wait_until_searchable(asked.position, deadline).await?;
+            // A node that asked gives up, but its question is answered to the end.
+            let turn = Arc::clone(&self.question_turns).acquire_owned();
+            let turn = timeout_at(deadline.into(), turn).await.map_err(|_| Refusal::Unavailable)?;
             let search = Arc::clone(&self);
             let answering = tokio::task::spawn_blocking(move || {
+                let _turn = turn;
                 let answer = search.answer_from_index(&asked.question)?;
                 serde_json::to_vec(&answer).map_err(Fault::context("writing an answer"))
             });
