@@ -1,5 +1,6 @@
 //! Binding of the listeners, and `server.json`, which tells other processes where they are.
 
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
@@ -120,7 +121,13 @@ fn bind_public(settings: &ServerSettings) -> Result<Listener, CommandError> {
         return Ok(listener);
     }
     let addr = settings.listen.addr;
-    edge::bind(addr).map_err(|error| CommandError::Failed(format!("listen.addr {addr}: {error}")))
+    edge::bind(addr).map_err(|error| {
+        let hint = match error.kind() {
+            io::ErrorKind::AddrInUse => "; another program has this port, choose one with --port",
+            _ => "",
+        };
+        CommandError::Failed(format!("listen.addr {addr}: {error}{hint}"))
+    })
 }
 
 /// The socket that a service manager opened for the public listener (`sd_listen_fds(3)`). It outlives this process, so
@@ -161,7 +168,7 @@ fn bind_control(settings: &ServerSettings, addr: SocketAddr) -> Result<Listener,
 }
 
 /// Falls back to a free port if the default port is taken and none was requested.
-fn bind_or_any_port(addr: SocketAddr, port_may_change: bool) -> std::io::Result<Listener> {
+fn bind_or_any_port(addr: SocketAddr, port_may_change: bool) -> io::Result<Listener> {
     edge::bind(addr).or_else(
         |error| {
             if port_may_change { edge::bind(SocketAddr::new(addr.ip(), 0)) } else { Err(error) }
