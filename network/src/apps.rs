@@ -117,6 +117,12 @@ pub fn find(tx: &mut Tx<'_>, id: AppId) -> Result<App, Error> {
     app.ok_or_else(|| Refusal::invalid_value("app", id).into())
 }
 
+/// As [`find`], locked until the end of the transaction, so that no change is made to what another has changed meanwhile.
+fn find_for_update(tx: &mut Tx<'_>, id: AppId) -> Result<App, Error> {
+    apps::lock(tx, id)?;
+    find(tx, id)
+}
+
 /// Oldest first; of one owner or of all.
 pub fn list(tx: &mut Tx<'_>, owner: Option<UserId>) -> Result<Vec<App>, Error> {
     Ok(apps::list(tx, owner, AppId::new(0), 1000)?)
@@ -125,7 +131,7 @@ pub fn list(tx: &mut Tx<'_>, owner: Option<UserId>) -> Result<Vec<App>, Error> {
 /// Replaces one credential; the old one is invalid from the commit on. Returns all credentials, except those stored
 /// only as digests.
 pub fn rotate_credential(tx: &mut Tx<'_>, id: AppId, which: AppCredentialKind) -> Result<AppCredentials, Error> {
-    let mut app = find(tx, id)?;
+    let mut app = find_for_update(tx, id)?;
     let rng = tx.rng().clone();
     let mut client_secret = None;
     match which {
@@ -155,7 +161,7 @@ pub fn rotate_credential(tx: &mut Tx<'_>, id: AppId, which: AppCredentialKind) -
 
 pub fn set_callback_urls(tx: &mut Tx<'_>, id: AppId, urls: &[String]) -> Result<App, Error> {
     validate_callback_urls(urls)?;
-    let mut app = find(tx, id)?;
+    let mut app = find_for_update(tx, id)?;
     app.callback_urls = urls.join("\n");
     save_app(tx, &app, "app.update")?;
     Ok(app)
@@ -163,7 +169,7 @@ pub fn set_callback_urls(tx: &mut Tx<'_>, id: AppId, urls: &[String]) -> Result<
 
 /// A client that becomes public loses its secret; one that becomes confidential gets one by [`rotate_credential`].
 pub fn set_client_kind(tx: &mut Tx<'_>, id: AppId, kind: OAuthClientKind) -> Result<App, Error> {
-    let mut app = find(tx, id)?;
+    let mut app = find_for_update(tx, id)?;
     kind.name().clone_into(&mut app.kind);
     if !kind.is_confidential() {
         app.client_secret_digest = None;
@@ -186,7 +192,7 @@ pub struct AppDetails<'a> {
 }
 
 pub fn update_details(tx: &mut Tx<'_>, id: AppId, details: &AppDetails<'_>) -> Result<App, Error> {
-    let mut app = find(tx, id)?;
+    let mut app = find_for_update(tx, id)?;
     if let Some(name) = details.name {
         app.name = validate_app_name(name)?;
     }
@@ -217,7 +223,7 @@ pub struct AppAccessChange {
 
 /// Takes effect with the app's next request.
 pub fn set_access(tx: &mut Tx<'_>, id: AppId, access: &AppAccessChange) -> Result<App, Error> {
-    let mut app = find(tx, id)?;
+    let mut app = find_for_update(tx, id)?;
     let mut entitlements = match access.level {
         Some(level) => {
             level.name().clone_into(&mut app.access_level);
@@ -245,7 +251,7 @@ fn format_entitlements(entitlements: &[Entitlement]) -> String {
 
 /// Revokes all tokens from the commit on and deletes rules, webhooks and subscriptions.
 pub fn delete(tx: &mut Tx<'_>, id: AppId) -> Result<(), Error> {
-    let mut app = find(tx, id)?;
+    let mut app = find_for_update(tx, id)?;
     app.state = AppStatus::Deleted;
     save_app(tx, &app, "app.delete")?;
     crate::webhooks::delete_app_webhooks(tx, id)?;
@@ -257,10 +263,11 @@ pub fn delete(tx: &mut Tx<'_>, id: AppId) -> Result<(), Error> {
 pub(crate) fn set_owner_banned(tx: &mut Tx<'_>, owner: UserId, banned: bool) -> Result<(), Error> {
     let (before, state) =
         if banned { (AppStatus::Active, AppStatus::Suspended) } else { (AppStatus::Suspended, AppStatus::Active) };
-    for mut app in list(tx, Some(owner))? {
-        if app.state == before {
-            app.state = state;
-            save_app(tx, &app, "app.update")?;
+    for app in list(tx, Some(owner))? {
+        apps::lock(tx, app.id)?;
+        let app = apps::find_by_id(tx, app.id)?.filter(|app| app.state == before);
+        if let Some(app) = app {
+            save_app(tx, &App { state, ..app }, "app.update")?;
         }
     }
     Ok(())

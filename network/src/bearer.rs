@@ -25,6 +25,11 @@ pub fn issue(tx: &mut Tx<'_>, app: AppId) -> Result<Secret, Error> {
     if let Some(live) = apps::bearer_token(tx, app)? {
         return Ok(live);
     }
+    // Another request may have issued one meanwhile.
+    apps::lock(tx, app)?;
+    if let Some(live) = apps::bearer_token(tx, app)? {
+        return Ok(live);
+    }
     let bearer = generate_bearer_token(tx.rng())?;
     apps::set_bearer_token(tx, app, Some(&bearer))?;
     event_log::append(tx, "bearer.create", 0, app.get(), "")?;

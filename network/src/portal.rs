@@ -120,6 +120,7 @@ fn require_developer(tx: &mut Tx<'_>, actor: &AuditActor) -> Result<UserId, Erro
 /// The app, if the actor may change it.
 fn require_editable_app(tx: &mut Tx<'_>, actor: &AuditActor, id: AppId) -> Result<App, Error> {
     let owner = require_developer(tx, actor)?;
+    store::apps::lock(tx, id)?;
     let app = find(tx, owner, id)?;
     if app.state == apps::AppStatus::Suspended {
         let detail = "This app is suspended: it can not be changed.";
@@ -137,6 +138,8 @@ pub fn create(
     site_name: &str,
 ) -> Result<(App, AppCredentials), Error> {
     let owner_id = require_developer(tx, actor)?;
+    // Concurrent calls must count each other's apps.
+    store::users::lock(tx, owner_id)?;
     if list(tx, owner_id)?.len() >= MAX_APPS {
         let detail = format!("You have {MAX_APPS} apps: delete one first.");
         return Err(Refusal::forbidden(detail).into());
