@@ -413,6 +413,7 @@ fn apply_new_password(
     end_tokens: bool,
     actor: &AuditActor,
 ) -> Result<(), Error> {
+    users::lock(tx, user.id)?;
     crate::users::replace_password(tx, user.id, hash)?;
     sessions::revoke_all(tx, actor, user.id, kept_session)?;
     if end_tokens {

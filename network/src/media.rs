@@ -189,6 +189,8 @@ pub fn add_subtitles(
     subtitles: MediaId,
     display_name: &str,
 ) -> Result<(), Error> {
+    // Two files for one language must not both replace the one before.
+    users::lock(tx, user)?;
     find_owned_media(tx, user, video, "video", "id")?;
     find_owned_media(tx, user, subtitles, "subtitles", "subtitles.id")?;
     let before = media::find_subtitles(tx, video, language)?;
@@ -199,6 +201,7 @@ pub fn add_subtitles(
 }
 
 pub fn remove_subtitles(tx: &mut Tx<'_>, user: UserId, video: MediaId, language: &str) -> Result<(), Error> {
+    users::lock(tx, user)?;
     find_owned_media(tx, user, video, "video", "id")?;
     let before = media::find_subtitles(tx, video, language)?;
     media::remove_subtitles(tx, video, language)?;

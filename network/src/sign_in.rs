@@ -189,6 +189,8 @@ impl SignInService {
     ) -> Result<SignInOutcome, Error> {
         let (client, presented, ttl_ms) = (attempt.client_info.clone(), attempt.existing_session, self.ttl_ms);
         let work = move |tx: &mut Tx<'_>| {
+            // A change of the password ends the sessions that it finds.
+            users::lock(tx, user)?;
             if users::find_password_hash(tx, user)?.as_ref() != Some(&stored) {
                 return Ok(SignInOutcome::Wrong);
             }

@@ -115,6 +115,8 @@ impl ProcessedUpload {
 }
 
 pub fn initialize(tx: &mut Tx<'_>, owner: UserId, new: &NewUpload) -> Result<MediaUpload, Error> {
+    // Concurrent calls must count each other's uploads.
+    store::users::lock(tx, owner)?;
     users::find_active(tx, owner)?;
     if let Some(total) = new.total_bytes.filter(|total| *total > new.limit) {
         let message = format!("`total_bytes` is more than {} for this kind of media.", new.limit);

@@ -90,7 +90,12 @@ pub fn revoke(tx: &mut Tx<'_>, actor: &AuditActor, user: UserId) -> Result<bool,
 
 /// Refused for the last owner who is not suspended: nobody could administer the network.
 pub(crate) fn require_other_owner(tx: &mut Tx<'_>, user: UserId) -> Result<(), Error> {
-    if find(tx, user)? == Some(UserRole::Owner) && !user_roles::has_other_owner(tx, user)? {
+    if find(tx, user)? != Some(UserRole::Owner) {
+        return Ok(());
+    }
+    // Two owners who go at the same moment must see each other.
+    user_roles::lock_owners(tx);
+    if !user_roles::has_other_owner(tx, user)? {
         let detail = "The last owner keeps account and role: make someone else an owner first.";
         return Err(Refusal::forbidden(detail).into());
     }
