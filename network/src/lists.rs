@@ -8,6 +8,7 @@ use store::{Tx, event_log, users};
 
 use crate::blocked_terms;
 use crate::reports::{self, HeldSubject, SubjectKind};
+use crate::users::find_writer;
 use crate::visibility::{self, AccessDenial, Viewer, Visibility, find_reachable_user, is_blocked};
 
 /// Lists per user (contract core §7.8).
@@ -51,6 +52,7 @@ pub fn find_visible(tx: &mut Tx<'_>, viewer: Viewer, id: i64) -> Result<Option<L
 pub fn create(tx: &mut Tx<'_>, owner: UserId, new: &NewList) -> Result<List, Error> {
     // Concurrent calls must count each other's lists.
     users::lock(tx, owner)?;
+    find_writer(tx, owner)?;
     if lists::count_by_owner(tx, owner)? >= MAX_LISTS {
         let detail = format!("You have reached the limit of {MAX_LISTS} lists.");
         return Err(Refusal::forbidden(detail).into());
@@ -107,6 +109,7 @@ pub(crate) fn validate_length(parameter: &'static str, text: &str, min: usize, m
 }
 
 pub fn update(tx: &mut Tx<'_>, user: UserId, id: i64, change: &ListChanges) -> Result<List, Error> {
+    find_writer(tx, user)?;
     let before = find_owned_list(tx, user, id, "update")?;
     let mut after = before.clone();
     if let Some(name) = &change.name {
@@ -132,6 +135,7 @@ pub fn delete(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<(), Error> {
 
 /// Returns false if the user is already a member.
 pub fn add_member(tx: &mut Tx<'_>, owner: UserId, id: i64, user: UserId) -> Result<bool, Error> {
+    find_writer(tx, owner)?;
     let list = find_owned_list(tx, owner, id, "add members to")?;
     // Membership needs no consent, but users who block the owner cannot be added.
     find_reachable_user(tx, owner, user, "user_id")?;

@@ -133,6 +133,9 @@ pub fn update(tx: &mut Tx<'_>, actor: &AuditActor, id: UserId, changes: &Profile
         validate_username(tx, id, username)?;
     }
     validate_changes(changes)?;
+    if !actor.operator {
+        users::find_writer(tx, id)?;
+    }
     let held = if actor.operator { None } else { check_changed_texts(tx, id, changes)? };
     let user = apply_change(tx, (actor, AuditAction::USER_UPDATE), id, |user| {
         let texts = [

@@ -222,6 +222,7 @@ fn silenced_account_reads_but_does_not_write() {
         (format!("/2/users/{}/reposts", author.id), json!({ "post_id": post })),
         (format!("/2/users/{}/following", author.id), json!({ "target_user_id": other.id })),
         (format!("/2/dm_conversations/with/{}/messages", other.id), json!({ "text": "hello" })),
+        ("/2/lists".to_owned(), json!({ "name": "hello" })),
     ];
     for (path, body) in &writes {
         let answer = author.post(path.as_str(), body);
