@@ -1,5 +1,7 @@
 //! Analysis of a text when it is written: entities in the API's format, language and display range.
 
+use std::collections::HashSet;
+
 use base::text::{self, Entities};
 use base::{Fault, UserId, sorted_distinct};
 use serde_json::{Map, Value, json};
@@ -137,9 +139,16 @@ fn add_annotations(entities: &mut String, names: Vec<Value>) {
     *entities = Value::Object(members).to_string();
 }
 
+/// Users whom one text mentions; further ones are plain text.
+const MAX_MENTIONED_USERS: usize = 100;
+
 /// The mentioned users who exist, with their usernames.
 pub(crate) fn resolve_mentions(tx: &mut Tx<'_>, draft: &PostTextDraft) -> Result<Vec<(String, UserId)>, Fault> {
-    let known = users::find_by_usernames(tx, &draft.mentioned_usernames())?;
+    let mut seen = HashSet::new();
+    let mut usernames = draft.mentioned_usernames();
+    usernames.retain(|username| seen.insert(username.to_ascii_lowercase()));
+    usernames.truncate(MAX_MENTIONED_USERS);
+    let known = users::find_by_usernames(tx, &usernames)?;
     Ok(known.into_iter().map(|user| (user.username, user.id)).collect())
 }
 
