@@ -34,6 +34,8 @@ fn post_content(tx: &mut Tx<'_>, post: &Post) -> Result<String, Fault> {
         "context_annotations": post.context_annotations,
         "media_keys": post.media_keys,
         "geo": post.geo,
+        "place_id": post.place_id,
+        "card_uri": post.card_uri,
         "mentioned": mentioned.iter().map(UserId::to_string).collect::<Vec<_>>(),
     });
     Ok(content.to_string())
@@ -107,8 +109,9 @@ fn parse_content(content: &str) -> Result<Value, Fault> {
 }
 
 fn restore_post(tx: &mut Tx<'_>, removed: Post, content: &str) -> Result<(), Fault> {
-    if content.is_empty() {
-        // The author's account was erased meanwhile.
+    let deletion = store::account_deletions::find(tx, removed.author_id)?;
+    if content.is_empty() || deletion.is_some_and(|deletion| deletion.started_at.is_some()) {
+        // The author's account was or is being erased.
         return Ok(());
     }
     let content = parse_content(content)?;
@@ -120,6 +123,8 @@ fn restore_post(tx: &mut Tx<'_>, removed: Post, content: &str) -> Result<(), Fau
         context_annotations: text("context_annotations"),
         media_keys: text("media_keys"),
         geo: text("geo"),
+        place_id: Some(text("place_id")).filter(|place| !place.is_empty()),
+        card_uri: text("card_uri"),
         ..removed
     };
     let mentioned = content.get("mentioned").and_then(Value::as_array).into_iter().flatten();

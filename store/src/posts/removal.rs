@@ -16,7 +16,7 @@ const CLEARED_COUNTERS: [SharedCounter; 3] = [SharedCounter::Likes, SharedCounte
 macro_rules! blank {
     () => {
         "UPDATE post SET state = 2, text = '', entities = '', short_entities = '', context_annotations = '', media_keys = '', geo = '', \
-         poll_id = NULL, direct_message_deep_link = '', fingerprint = NULL, like_count = 0, imported_like_count = 0, \
+         place_id = NULL, card_uri = '', poll_id = NULL, direct_message_deep_link = '', fingerprint = NULL, like_count = 0, imported_like_count = 0, \
          repost_count = 0, imported_repost_count = 0, bookmark_count = 0, removed_at = $1 WHERE"
     };
 }
@@ -125,7 +125,7 @@ pub fn removal_times(tx: &mut Tx<'_>, posts: &[i64]) -> Result<Vec<(i64, Time)>,
 /// was reposted again.
 pub fn restore(tx: &mut Tx<'_>, post: &Post, mentioned: &[UserId]) -> Result<bool, Fault> {
     let sql = "UPDATE post SET state = 0, removed_at = NULL, text = $1, entities = $2, short_entities = $3, \
-               context_annotations = $4, media_keys = $5, geo = $6 WHERE id = $7 AND state = 2";
+               context_annotations = $4, media_keys = $5, geo = $6, place_id = $7, card_uri = $8 WHERE id = $9 AND state = 2";
     let args = [
         post.text.as_str().into(),
         post.entities.as_str().into(),
@@ -133,6 +133,8 @@ pub fn restore(tx: &mut Tx<'_>, post: &Post, mentioned: &[UserId]) -> Result<boo
         post.context_annotations.as_str().into(),
         post.media_keys.as_str().into(),
         post.geo.as_str().into(),
+        post.place_id.as_deref().into(),
+        post.card_uri.as_str().into(),
         post.id.into(),
     ];
     if let Some(original) = post.repost_of_id {
