@@ -73,6 +73,7 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("passkeys", include_str!("../../migrations/0058_passkeys.sql")),
     ("unpublished_community_posts", include_str!("../../migrations/0059_unpublished_community_posts.sql")),
     ("media_metadata", include_str!("../../migrations/0060_media_metadata.sql")),
+    ("session_addresses", include_str!("../../migrations/0061_session_addresses.sql")),
 ];
 
 const CREATE_TABLE_SQL: &str = "CREATE TABLE IF NOT EXISTS migration (
