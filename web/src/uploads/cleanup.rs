@@ -6,7 +6,7 @@ use base::Error;
 use base::clock::{monotonic_now, wall_time};
 use futures_util::future::BoxFuture;
 use network::uploads::UNATTACHED_TTL_MS;
-use store::{event_log, media, uploads};
+use store::{Tx, event_log, media, uploads};
 
 use super::{UploadProcessor, storage_unavailable, upload_folder};
 
@@ -48,21 +48,22 @@ impl UploadProcessor {
         }
         // Keep the records while files cannot be deleted, or the files would be orphaned.
         self.files.check_bucket().await.map_err(storage_unavailable)?;
-        let removed = self.store.write(|tx| {
-            let mut removed = Vec::new();
-            for media in media::list_expired(tx, BATCH)? {
-                if media::remove_expired(tx, media.id)? {
-                    event_log::append(tx, "media.delete", media.owner_id.get(), media.id.get(), "")?;
-                    removed.push(media);
-                }
-            }
-            Ok(removed)
-        });
-        let removed = removed.await?;
-        for path in removed.iter().flat_map(media::Media::file_paths) {
+        let expired = self.store.read(|tx| Ok(media::list_expired(tx, BATCH)?)).await?;
+        // The files first, so that a failure is retried.
+        for path in expired.iter().flat_map(media::Media::file_paths) {
             self.files.delete(&path).await.map_err(storage_unavailable)?;
         }
-        Ok(removed.len())
+        let count = expired.len();
+        let remove = move |tx: &mut Tx<'_>| {
+            for media in &expired {
+                if media::remove_expired(tx, media.id)? {
+                    event_log::append(tx, "media.delete", media.owner_id.get(), media.id.get(), "")?;
+                }
+            }
+            Ok(())
+        };
+        self.store.write(remove).await?;
+        Ok(count)
     }
 
     /// Deletes the files first, so that a failure is retried.
