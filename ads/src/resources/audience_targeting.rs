@@ -115,7 +115,9 @@ pub fn refresh_line_item_reach(ctx: &mut AccountContext<'_, '_>, item: i64) -> R
         }
     }
     let targetable = |record: &AdsRecord| record.flag("targetable") && !record.deleted;
-    let reaches = ctx.find_records(&CUSTOM_AUDIENCE, &audiences)?;
+    // Also those that another account shares, which the criterion was allowed to name.
+    let reaches = records::find_by_ids(ctx.tx, CUSTOM_AUDIENCE.name, &audiences)?;
+    let reaches = AdsRecord::from_rows(&CUSTOM_AUDIENCE, reaches)?;
     let unreached = !audiences.is_empty() && !reaches.iter().any(targetable);
     line_items::set_unreached(ctx, item, unreached)
 }

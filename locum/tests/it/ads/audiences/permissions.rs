@@ -169,3 +169,15 @@ fn withdrawn_permission_leaves_existing_criteria_and_allows_no_new_ones() {
     assert_eq!(shared_with(other), "");
     is(&other.users(audience, &new_member_operation()), 404, NOT_FOUND, "custom_audience_id");
 }
+
+#[test]
+fn line_item_that_targets_a_shared_audience_is_servable() {
+    let SharedAudience { other, audience, .. } = &SharedAudience::new();
+    let campaign = other.quick_campaign("20000000");
+    let item = other.quick_item(&campaign, "150000");
+    other.promoted(&item, false);
+    let reasons = || other.get(&format!("/campaigns/{campaign}"), &[])["data"]["reasons_not_servable"].clone();
+    assert_eq!(reasons(), json!([]));
+    other.criterion(&item, audience, &[]).assert_status(200);
+    assert_eq!(reasons(), json!([]));
+}
