@@ -264,7 +264,7 @@ impl Simulation {
         let mut ctx = AccountContext::new_for_operator(tx, UserId::new(0), self.account.clone());
         let mut found = Vec::new();
         for (kind, record, _) in &item.creatives {
-            found.extend(creative_from_record(&mut ctx, *kind, record, viewer)?);
+            found.extend(creative_from_record(&mut ctx, &item.record, (*kind, record), viewer)?);
         }
         let found = Arc::new(found);
         self.visible_creatives.lock().insert(key, Arc::clone(&found));

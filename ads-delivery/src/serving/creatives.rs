@@ -35,7 +35,7 @@ pub(super) fn choose_creative(
         all.rotate_left(first);
     }
     for (kind, record) in all {
-        let Some(mut creative) = creative_from_record(ctx, kind, &record, viewer)? else {
+        let Some(mut creative) = creative_from_record(ctx, item, (kind, &record), viewer)? else {
             continue;
         };
         let key = (kind, creative.subject);
@@ -69,8 +69,8 @@ pub(crate) fn list_creatives(
 /// `None` if the viewer may not see it.
 pub(crate) fn creative_from_record(
     ctx: &mut AccountContext<'_, '_>,
-    kind: AdEntity,
-    record: &AdsRecord,
+    item: &AdsRecord,
+    (kind, record): (AdEntity, &AdsRecord),
     viewer: Option<UserId>,
 ) -> Result<Option<AdCreative>, Error> {
     let number = |name: &str| record.int(name).unwrap_or(0);
@@ -82,6 +82,10 @@ pub(crate) fn creative_from_record(
                 return Ok(None);
             };
             if !may_see_post(ctx, viewer, &post)? {
+                return Ok(None);
+            }
+            // Its card may have been deleted since it was promoted.
+            if !post.card_uri.is_empty() && !promoted_posts::suits_line_item(ctx.tx, &post, item)? {
                 return Ok(None);
             }
             let id = post.id.get();

@@ -85,3 +85,19 @@ fn frequency_cap_limits_impressions_per_viewer() {
     let stats = ads.stats("LINE_ITEM", &item, &[]);
     assert_eq!(metric(&stats, "billed_engagements"), 2);
 }
+
+#[test]
+fn post_whose_card_was_deleted_is_not_served_for_its_clicks() {
+    let ads = Advertiser::on(market());
+    let network = Network::new();
+    let (_, item) = ads.simulated_item("WEBSITE_CLICKS", &[("bid_amount_local_micro", "900000")]);
+    let card = ads.component_card(&ads.image(), false);
+    ads.promoted_only_post(&item, Some(&card));
+    let viewer = json!({ "key": "reader" });
+    let is_served = || network.request(&viewer, 20).iter().any(|shown| shown["line_item_id"] == item.as_str());
+    assert!(is_served());
+    let cards = ads.get("/cards", &[("card_uris", &card)]);
+    let id = cards["data"][0]["id"].as_str().unwrap();
+    ads.send("DELETE", &format!("/cards/{id}"), &[]).assert_status(200);
+    assert!(!is_served());
+}

@@ -24,7 +24,7 @@ impl Advertiser {
     }
 
     /// A line item of a campaign of its own.
-    fn simulated_item(&self, objective: &str, more: &[(&str, &str)]) -> (String, String) {
+    pub(super) fn simulated_item(&self, objective: &str, more: &[(&str, &str)]) -> (String, String) {
         let daily = DAILY.to_string();
         let campaign = [
             ("funding_instrument_id", self.instrument.as_str()),
@@ -43,7 +43,7 @@ impl Advertiser {
         (campaign, item)
     }
 
-    fn promoted_only_post(&self, item: &str, card: Option<&str>) {
+    pub(super) fn promoted_only_post(&self, item: &str, card: Option<&str>) {
         let text = format!("Come along {}", crate::harness::unique_number());
         let mut body = json!({ "text": text, "nullcast": true });
         if let Some(card) = card {
@@ -56,7 +56,7 @@ impl Advertiser {
     }
 
     /// A card that leads to a website, or to an app.
-    fn component_card(&self, media_key: &str, is_app: bool) -> String {
+    pub(super) fn component_card(&self, media_key: &str, is_app: bool) -> String {
         let website = json!({ "type": "WEBSITE", "url": "https://bikes.example/" });
         let app = json!({ "type": "APP", "country_code": "US", "ios_app_store_identifier": "1" });
         let label = json!({ "type": "ENUM", "value": "INSTALL" });
