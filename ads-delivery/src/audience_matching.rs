@@ -70,8 +70,10 @@ pub fn next_audience(tx: &mut Tx<'_>, plan: MatchingConfig) -> Result<Option<Tim
 }
 
 /// Matches some members with users; returns true while there are more.
-pub fn match_member_batch(tx: &mut Tx<'_>, audience: i64) -> Result<bool, Fault> {
-    audiences::match_pending_members(tx, audience, BATCH_SIZE)
+pub fn match_member_batch(tx: &mut Tx<'_>, audience: i64) -> Result<bool, Error> {
+    // A member that is written at the same time must not be marked as matched.
+    lock_audience(tx, audience)?;
+    Ok(audiences::match_pending_members(tx, audience, BATCH_SIZE)?)
 }
 
 /// Measures an audience as of now.

@@ -4,7 +4,7 @@ use ads::resources::line_items::LINE_ITEM;
 use ads::resources::promotable_users;
 use ads::resources::targeting_criteria::TARGETING_CRITERION;
 use ads_engine::AccountContext;
-use base::{Error, UserId};
+use base::{Error, UserId, sorted_distinct};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CriterionOperator {
@@ -95,5 +95,10 @@ impl TargetedAudience {
         let all = self.criteria.iter();
         let all = all.filter(|criterion| criterion.kind == "ENGAGEMENT_TYPE");
         all.map(|criterion| criterion.value.as_str()).collect()
+    }
+
+    /// A name for what [`Self::engagement_types`] select.
+    pub(super) fn sorted_engagement_types(&self) -> String {
+        sorted_distinct(self.engagement_types()).join(" ")
     }
 }

@@ -7,7 +7,7 @@ use base::time::DAY_MS;
 use store::Tx;
 use store::ads::viewers;
 
-use super::criteria::TargetingCriterion;
+use super::criteria::{TargetedAudience, TargetingCriterion};
 use super::set_cache::UserSetKey;
 use super::{Evaluator, UserSet};
 
@@ -38,10 +38,13 @@ impl Evaluator {
     pub(super) fn similar_to_users(
         &self,
         tx: &mut Tx<'_>,
+        audience: &TargetedAudience,
         criterion: &TargetingCriterion,
         seed: &UserSet,
     ) -> Result<UserSet, Error> {
-        let key = UserSetKey::Value(criterion.kind.clone(), criterion.value.clone());
+        // Seeds differ by what they did.
+        let name = format!("{}\n{} {}", criterion.kind, audience.account, audience.sorted_engagement_types());
+        let key = UserSetKey::Value(name, criterion.value.clone());
         self.get_or_build_set(tx, key, |tx| {
             let seeds: Vec<i64> = {
                 let cache = self.set_cache.lock();

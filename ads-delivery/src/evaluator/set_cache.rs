@@ -317,16 +317,22 @@ impl Evaluator {
         make: impl FnOnce(&mut Tx<'_>) -> Result<(Vec<i64>, i64), base::Error>,
     ) -> Result<UserSet, base::Error> {
         let now = tx.now();
-        let from = {
+        let (from, log_offset) = {
             let mut cache = self.set_cache.lock();
             if let Some(users) = cache.get(&key, now) {
                 return Ok(users);
             }
-            cache.change_count
+            (cache.change_count, cache.log_offset)
         };
+        let log_end = event_log::end_cursor(tx)?;
+        // Changes that others read of the log, and this transaction does not see, would be missing until the set expires.
+        let is_outdated = log_offset.is_some_and(|offset| offset > log_end);
         let (ids, lasts) = make(tx)?;
         let mut cache = self.set_cache.lock();
         let users: RoaringBitmap = ids.iter().map(|id| cache.numbers.assign_number(*id)).collect();
+        if is_outdated {
+            return Ok(Arc::new(users));
+        }
         Ok(cache.store_set(key, users, (from, now, now.plus_ms(lasts))))
     }
 }

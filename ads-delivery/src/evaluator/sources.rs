@@ -1,7 +1,5 @@
 //! The source of users for each criterion type (the table of contract ads §8.2).
 
-use std::collections::BTreeSet;
-
 use ads::audience_schedule;
 use ads::resources::line_items::LINE_ITEM;
 use ads::resources::promotable_users::PROMOTABLE_USER;
@@ -84,17 +82,17 @@ impl Evaluator {
             "CAMPAIGN_ENGAGEMENT" => Some(self.campaign_users(tx, audience, value)?),
             "CAMPAIGN_ENGAGEMENT_LOOKALIKE" => {
                 let seed = self.campaign_users(tx, audience, value)?;
-                Some(self.similar_to_users(tx, criterion, &seed)?)
+                Some(self.similar_to_users(tx, audience, criterion, &seed)?)
             }
             "USER_ENGAGEMENT" => self.promotable_user_engagers(tx, audience, value)?,
             "USER_ENGAGEMENT_LOOKALIKE" => {
                 let seed = self.promotable_user_engagers(tx, audience, value)?;
-                seed.map(|seed| self.similar_to_users(tx, criterion, &seed)).transpose()?
+                seed.map(|seed| self.similar_to_users(tx, audience, criterion, &seed)).transpose()?
             }
             "CUSTOM_AUDIENCE" => Some(self.custom_audience_users(tx, value)?),
             "CUSTOM_AUDIENCE_EXPANDED" => {
                 let seed = self.custom_audience_users(tx, value)?;
-                Some(self.similar_to_users(tx, criterion, &seed)?)
+                Some(self.similar_to_users(tx, audience, criterion, &seed)?)
             }
             "LOCATION" => self.group_users(tx, UserGroup::Location, &place_key(value))?,
             "LANGUAGE" => self.language_users(tx, value)?,
@@ -161,9 +159,7 @@ impl Evaluator {
     fn campaign_users(&self, tx: &mut Tx<'_>, audience: &TargetedAudience, value: &str) -> Result<UserSet, Error> {
         let id = IdFormat::Short.parse(value).unwrap_or(-1);
         let types = audience.engagement_types();
-        let sorted: BTreeSet<&str> = types.iter().copied().collect();
-        let sorted_types: Vec<&str> = sorted.into_iter().collect();
-        let name = format!("CAMPAIGN_ENGAGEMENT\n{}", sorted_types.join(" "));
+        let name = format!("CAMPAIGN_ENGAGEMENT\n{}", audience.sorted_engagement_types());
         let key = UserSetKey::Value(name, format!("{} {id}", audience.account));
         self.get_or_build_set(tx, key, |tx| {
             let item = LINE_ITEM.name;

@@ -84,7 +84,7 @@ async fn match_next_audience(instance: Instance) -> Result<u64, Error> {
     let Some(id) = instance.store.read(due).await? else {
         return Ok(0);
     };
-    let part = move |tx: &mut store::Tx<'_>| Ok(audience_matching::match_member_batch(tx, id)?);
+    let part = move |tx: &mut store::Tx<'_>| audience_matching::match_member_batch(tx, id);
     if instance.store.write(part).await? {
         return Ok(1);
     }
