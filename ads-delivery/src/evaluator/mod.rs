@@ -36,6 +36,9 @@ pub use criteria::{CriterionOperator, TargetedAudience, TargetingCriterion, is_p
 use set_cache::UserSetCache;
 use sources::CriterionSource;
 
+/// Criteria that are not about what everyone sees of a user.
+const PRIVATE_KINDS: [&str; 5] = ["AGE", "GENDER", "PLATFORM", "PLATFORM_VERSION", "DEVICE"];
+
 pub(crate) use browsers::platform_number;
 pub(crate) use demographics::age_range;
 
@@ -125,9 +128,8 @@ impl Evaluator {
     /// Whether the criteria involve the advertiser's own data or private profile data, so that only rounded
     /// sizes may be disclosed.
     fn limits_disclosure(&self, tx: &mut Tx<'_>, audience: &TargetedAudience) -> Result<bool, Error> {
-        let secret = |one: &TargetingCriterion| {
-            one.kind.starts_with("CUSTOM_AUDIENCE") || ["AGE", "GENDER"].contains(&&*one.kind)
-        };
+        let secret =
+            |one: &TargetingCriterion| one.kind.starts_with("CUSTOM_AUDIENCE") || PRIVATE_KINDS.contains(&&*one.kind);
         let discreet = self.size_disclosure.min_size > 1;
         Ok(discreet && (audience.criteria.iter().any(secret) || find_list_id(tx, audience.account)?.is_some()))
     }
