@@ -85,7 +85,9 @@ pub fn load_auction_statistics_between(
     let sql = "SELECT line_item_id, step, CAST(SUM(entered) AS BIGINT), CAST(SUM(won) AS BIGINT), MAX(highest) \
                FROM ad_auction WHERE line_item_id = $1 AND hour >= $2 AND hour < $3 \
                GROUP BY line_item_id, step";
-    let since = hour_start(since.ms(), 0);
+    // Where days begin within an hour, each has the hour that it begins in, and only the last the one that it ends in.
+    let within_hour = since.ms() - hour_start(since.ms(), 0);
+    let (since, until) = (since.plus_ms(-within_hour), until.plus_ms(-within_hour));
     let mut rows: Vec<[i64; 5]> = tx.query_by_keys(sql, line_items, &[since.into(), until.into()])?;
     rows.sort_unstable();
     let mut all: BTreeMap<i64, AuctionStatistics> = BTreeMap::new();
