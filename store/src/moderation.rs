@@ -159,10 +159,15 @@ pub fn find_appeal(tx: &mut Tx<'_>, action: i64) -> Result<Option<Appeal>, Fault
     tx.query_row(select!(Appeal, "WHERE action_id = $1"), &[action.into()])
 }
 
-/// Undecided ones, oldest first.
-pub fn list_open_appeals(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Appeal>, Fault> {
-    let sql = select!(Appeal, "WHERE decided_at IS NULL ORDER BY created_at LIMIT $1");
-    tx.query_rows(sql, &[limit.into()])
+/// Undecided ones, oldest first; with a role only those that it decides about (see [`count_undecided`]).
+pub fn list_open_appeals(tx: &mut Tx<'_>, role: Option<UserRole>, limit: i64) -> Result<Vec<Appeal>, Fault> {
+    let sql = select!(
+        Appeal,
+        "WHERE decided_at IS NULL AND (CAST($1 AS BIGINT) < 0 OR EXISTS (SELECT 1 FROM moderation_action AS action \
+         WHERE action.id = appeal.action_id AND (action.kind <> 7 OR CAST($1 AS BIGINT) >= 2) AND action.user_id \
+         NOT IN (SELECT user_id FROM user_role WHERE role >= CAST($1 AS BIGINT)))) ORDER BY created_at LIMIT $2"
+    );
+    tx.query_rows(sql, &[role.map_or(-1, UserRole::to_number).into(), limit.into()])
 }
 
 /// Open reports, appeals and applications that someone with a role may decide about: those that do not concern the same or

@@ -281,7 +281,7 @@ async fn list_actions(
 async fn list_appeals(instance: &Instance, limit: i64) -> Result<Value, Error> {
     let work = move |tx: &mut Tx<'_>| {
         let mut all = Vec::new();
-        for appeal in moderation::list_open_appeals(tx, limit)? {
+        for appeal in moderation::list_open_appeals(tx, None, limit)? {
             let action = moderation::find_action(tx, appeal.action_id)?;
             all.push(json!({
                 "action": render_action(&action),

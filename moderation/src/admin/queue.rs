@@ -5,7 +5,7 @@ use network::audit::AuditActor;
 use network::emails::EmailSite;
 use network::moderation::{self, Kind, ModerationTarget};
 use network::reports::{self, ReportContext, StoredReport, SubjectKind, subject_name};
-use network::user_roles::UserRole;
+use network::user_roles::{self, UserRole};
 use pages::members::PostMedia;
 use pages::{AdminAppealItem, AdminQueuePage, AdminReportItem, Notice, Pager};
 use portal::{BrowserVisit, PageExit, PageQuery, accept_form, redirect_to};
@@ -94,7 +94,8 @@ fn load_queue(tx: &mut Tx<'_>, actor: &AuditActor, after: i64) -> Result<LoadedQ
         items.push(report_item(reports::load_context(tx, actor, report.id)?));
     }
     let mut appeals = Vec::new();
-    for appeal in moderation::list_open_appeals(tx, PAGE_SIZE)? {
+    let role = user_roles::find(tx, actor.require_user()?)?;
+    for appeal in moderation::list_open_appeals(tx, role, PAGE_SIZE)? {
         let action = moderation::find_action(tx, appeal.action_id)?;
         appeals.push(AdminAppealItem {
             id: action.id.to_string(),

@@ -52,6 +52,11 @@ fn link_to_moderation_counts_what_its_reader_may_decide_about() {
     assert_eq!(counts(), ["1", "1", "2"]);
     appeal_ban(&server, &server.new_user("banned"));
     assert_eq!(counts(), ["1", "2", "3"], "bans are decided by admins");
+    for (browser, is_shown) in [(&mut moderator, false), (&mut admin, true)] {
+        assert_eq!(browser.get("/admin").text().contains("Not me"), is_shown);
+    }
+    let mut counts =
+        || [&mut moderator, &mut admin, &mut owner].map(|browser| shown_count(browser).unwrap_or_default());
     server.run_cli(&["site", "set", "registrations", "approval"]).assert_success();
     let mut applicant = Browser::new(&server);
     let form = applicant.get("/join");
