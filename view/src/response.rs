@@ -162,8 +162,9 @@ pub fn render_media_lookup(
         let sight = media.map_or(Visibility::Missing, |media| {
             let owned = request.viewer.user == Some(media.owner_id);
             match media.uses {
-                // Media that no post uses are private to their owner.
+                // Media that no post uses are private to their owner, those of removed posts are nobody's.
                 Some(0) if !owned => Visibility::Missing,
+                Some(..0) => Visibility::Missing,
                 _ => sights.author_visibility(media.owner_id),
             }
         });
