@@ -10,6 +10,7 @@ use store::posts::Post;
 use store::{Tx, posts, uploads, users};
 
 use crate::uploads::find_owned_upload;
+use crate::users::find_writer;
 
 /// Photos per post.
 const MAX_PHOTOS: usize = 4;
@@ -82,6 +83,7 @@ pub(crate) fn list_attached_media(tx: &mut Tx<'_>, post: &Post) -> Result<Vec<Me
 
 /// Sets the description of a user's media or upload.
 pub fn set_alt_text(tx: &mut Tx<'_>, user: UserId, id: MediaId, alt_text: &str) -> Result<(), Error> {
+    find_writer(tx, user)?;
     let exists = |tx: &mut Tx<'_>| {
         let found = media::find_by_id(tx, id)?;
         Ok::<_, Fault>(found.is_some_and(|item| item.owner_id == user))
@@ -114,6 +116,7 @@ pub struct MediaCaption {
 pub fn set_metadata(tx: &mut Tx<'_>, user: UserId, id: MediaId, metadata: &Map<String, Value>) -> Result<(), Error> {
     // Serializes changes of the same metadata.
     users::lock(tx, user)?;
+    find_writer(tx, user)?;
     if media::find_by_id(tx, id)?.is_none_or(|item| item.owner_id != user) {
         find_owned_upload(tx, user, id, "id")?;
     }
