@@ -2,6 +2,7 @@
 
 use std::os::unix::net::UnixStream as Probe;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::join;
@@ -12,6 +13,7 @@ use hyper::client::conn::http1;
 use hyper::rt::{Read, Write};
 use hyper_util::rt::TokioIo;
 use tokio::net::{TcpStream, UnixStream};
+use tokio::time::timeout;
 
 use crate::arguments::GlobalArgs;
 use crate::command_error::CommandError;
@@ -84,11 +86,26 @@ pub(crate) fn get(from: &ControlEndpoint, path: &str) -> Result<ControlReply, Co
     send_request(from, Method::GET, path, Vec::new())
 }
 
+/// As [`get`], for an answer that comes soon if all is well: at most `limit` is waited.
+pub(crate) fn get_within(from: &ControlEndpoint, path: &str, limit: Duration) -> Result<ControlReply, CommandError> {
+    exchange(from, Method::GET, path, Vec::new(), limit)
+}
+
 pub(crate) fn send_request(
     to: &ControlEndpoint,
     method: Method,
     path: &str,
     body: Vec<u8>,
+) -> Result<ControlReply, CommandError> {
+    exchange(to, method, path, body, Duration::MAX)
+}
+
+fn exchange(
+    to: &ControlEndpoint,
+    method: Method,
+    path: &str,
+    body: Vec<u8>,
+    limit: Duration,
 ) -> Result<ControlReply, CommandError> {
     let mut request = Request::builder()
         .method(method)
@@ -106,7 +123,7 @@ pub(crate) fn send_request(
         .map_err(|error| CommandError::Usage(format!("invalid request: {error}")))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| CommandError::Failed(format!("starting: {error}")))?;
-    runtime.block_on(async {
+    let answer = async {
         match to {
             ControlEndpoint::Socket { path, .. } => {
                 let socket = UnixStream::connect(crate::runtime::shorten_socket_path(path)).await;
@@ -119,6 +136,10 @@ pub(crate) fn send_request(
                 exchange_http(TokioIo::new(socket), request).await
             }
         }
+    };
+    runtime.block_on(async { timeout(limit, answer).await }).unwrap_or_else(|_| {
+        let waited = limit.as_secs();
+        Err(CommandError::Unreachable(format!("{path} had no response within {waited} s")))
     })
 }
 

@@ -53,7 +53,7 @@ use annotations::AnnotationCommand;
 use apps::AppCommand;
 use audit::AuditCommand;
 use backup::BackupArgs;
-pub(crate) use client::{ControlEndpoint, get, send_request};
+pub(crate) use client::{ControlEndpoint, get, get_within, send_request};
 use communities::CommunityCommand;
 pub(crate) use dispatch::{run_and_print, run_command};
 pub(crate) use execute::answer_request;

@@ -1,11 +1,16 @@
 //! `locum health`.
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use crate::arguments::{GlobalArgs, HealthArgs};
-use crate::command::{ControlEndpoint, get};
+use crate::command::{ControlEndpoint, get_within};
 use crate::command_error::CommandError;
 use crate::output::OutputOptions;
+
+/// A frozen server answers nothing; the check itself takes two seconds at most.
+const LIMIT: Duration = Duration::from_secs(10);
 
 pub(crate) fn check_health(common: &GlobalArgs, args: HealthArgs, output: OutputOptions) -> Result<(), CommandError> {
     let path = if args.ready { "/readyz" } else { "/livez" };
@@ -16,7 +21,7 @@ pub(crate) fn check_health(common: &GlobalArgs, args: HealthArgs, output: Output
         }
         None => find_endpoint(common)?,
     };
-    let (status, body) = get(&place, path)?;
+    let (status, body) = get_within(&place, path, LIMIT)?;
     let text = String::from_utf8_lossy(&body).trim().to_owned();
     if status != 200 {
         return Err(CommandError::Failed(format!("{path} responded with {status}: {text}")));
