@@ -8,6 +8,8 @@ use base::{AppId, Fault, Rng, UserId};
 use edge::find_rare_header;
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 
+use crate::health::HEALTH_ROUTES;
+
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Longer ids of clients are replaced.
 const MAX_REQUEST_ID_LENGTH: usize = 64;
@@ -100,11 +102,12 @@ macro_rules! log_entry {
 
 impl AccessLogEntry<'_> {
     /// Logs internal errors at `error` and other failures of the server at `warn`. What a client does wrong is no
-    /// warning to the operator.
+    /// warning to the operator. Health checks come several times a second and are logged at `debug`.
     pub fn write(&self) {
         match self.status {
             _ if self.fault => log_entry!(error, self),
             500.. => log_entry!(warn, self),
+            _ if HEALTH_ROUTES.contains(&self.route) => log_entry!(debug, self),
             _ => log_entry!(info, self),
         }
     }

@@ -18,6 +18,8 @@ const MIN_AVAILABLE_SPACE: u64 = 4 << 20;
 /// A store that does not answer a small read within this time is not ready.
 const READY_TIMEOUT: Duration = Duration::from_secs(2);
 
+pub(crate) const HEALTH_ROUTES: [&str; 2] = ["/livez", "/readyz"];
+
 /// Why the public address cannot be used at the moment; `None` if it can.
 pub type AddressCheck = Arc<dyn Fn() -> Option<String> + Send + Sync>;
 
@@ -41,7 +43,7 @@ impl HealthChecks {
     }
 
     pub fn match_route(path: &str) -> Option<&'static str> {
-        ["/livez", "/readyz"].into_iter().find(|route| *route == path)
+        HEALTH_ROUTES.into_iter().find(|route| *route == path)
     }
 
     /// None if the request is not a health check.
