@@ -76,7 +76,9 @@ pub fn measure_image(bytes: &[u8]) -> Result<ImageProperties, MediaRejection> {
         // For still previews, the first frame represents the animation.
         vec![SMALL]
     } else {
-        SIZES.into_iter().filter(|size| size.max_side < width.max(height)).collect()
+        // A GIF may become an animation of one frame, which has a still as well.
+        let has_small = |size: &ImageSize| format == MediaFormat::Gif && size.name == SMALL.name;
+        SIZES.into_iter().filter(|size| size.max_side < width.max(height) || has_small(size)).collect()
     };
     let sizes = resize_to_sizes(picture, orientation, &wanted, format)?;
     Ok(ImageProperties {

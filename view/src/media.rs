@@ -71,7 +71,9 @@ pub struct PlayableFile {
 
 /// The stored files of a video or animated GIF, by bit rate. A GIF is left out if there is a video of it.
 pub fn playable_files(media: &Media, url: impl Fn(&str) -> Option<String>) -> Vec<PlayableFile> {
-    if media.kind == "photo" || media.bit_rate == 0 {
+    // A GIF of one frame has no duration.
+    let is_stored = media.bit_rate > 0 || media.kind == "animated_gif" && !media.path.is_empty();
+    if media.kind == "photo" || !is_stored {
         return Vec::new();
     }
     let made = media.variant_files().filter_map(|variant| {

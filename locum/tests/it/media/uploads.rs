@@ -223,6 +223,21 @@ fn older_upload_steps_are_selected_by_command() {
 }
 
 #[test]
+fn gif_of_one_frame_in_segments_is_an_animation_that_can_be_shown() {
+    let author = person("author");
+    let file = gif(1);
+    let begin = json!({ "media_category": "tweet_gif", "total_bytes": file.len() });
+    let ended = in_segments(&author, &begin, &file, &[0]);
+    let id = ended["id"].as_str().unwrap();
+    assert_eq!(processed(&author, id)["data"]["processing_info"]["state"], "succeeded");
+    let media = seen(&author, &format!("16_{id}"));
+    assert_eq!(media["type"], "animated_gif");
+    for url in [&media["variants"][0]["url"], &media["preview_image_url"]] {
+        assert_eq!(shared_server().send(TestRequest::get(super::path_of(url))).status, 200, "{media}");
+    }
+}
+
+#[test]
 fn older_upload_is_signed_without_its_multipart_body() {
     let author = person("author");
     let file = jpeg(50, 40);
