@@ -312,7 +312,9 @@ impl PostSearch {
         let mut state = self.state.lock();
         let committed = state.committed_progress.clone();
         state.reset_to(committed);
-        if let Some(stored) = stored.filter(|stored| *stored != state.progress) {
+        // An index that is to be rebuilt has no position.
+        let is_followed = state.progress.seq.is_some();
+        if let Some(stored) = stored.filter(|stored| is_followed && *stored != state.progress) {
             // Committed, but not visible yet: the next commit shows it.
             state.progress = stored;
             state.pending = 1;
