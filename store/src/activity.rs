@@ -115,6 +115,12 @@ pub fn list_by_app(
     }
 }
 
+/// Whether anything subscribes to events, or to all that happens to an account.
+pub fn has_subscriptions(tx: &mut Tx<'_>) -> Result<bool, Fault> {
+    Ok(tx.row_exists("SELECT 1 FROM activity_subscription LIMIT 1", &[])?
+        || tx.row_exists("SELECT 1 FROM account_subscription LIMIT 1", &[])?)
+}
+
 pub fn count(tx: &mut Tx<'_>, app: AppId) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM activity_subscription WHERE app_id = $1";
     tx.query_number(sql, &[app.into()])

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use base::{Error, Fault};
+use store::activity::has_subscriptions;
 use store::deliveries::{NewDelivery, enqueue, enqueue_with_consent};
 use store::event_log::{LogEvent, LogReader};
 use store::{Store, Tx};
@@ -43,6 +44,9 @@ const READ_POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// before: events contain the post that they are about, which is to be deleted now.
 pub async fn wait_until_read(store: &Store, hub: &Hub) {
     let is_read = async {
+        if !store.read(|tx| Ok(has_subscriptions(tx)?)).await? {
+            return Ok(());
+        }
         let end = store.wait_for_log_end(READ_TIMEOUT).await?;
         while store.read(move |tx| Ok(ACTIVITY_READER.find_cursor(tx)?.is_some_and(|cursor| cursor < end))).await? {
             sleep(READ_POLL_INTERVAL).await;
