@@ -102,6 +102,7 @@ async fn reach(store: &Store, evaluator: &Arc<Evaluator>, users: i64) {
         let viewer = UserId::new(((i64::try_from(round).unwrap_or(0) * 7 % users) << 22) + 1);
         let read = move |tx: &mut Tx<'_>| {
             let begun = base::clock::monotonic_now();
+            evaluator.refresh(tx)?;
             evaluator.filter_reached(tx, &audience, vec![Some(viewer)])?;
             Ok(begun.elapsed())
         };

@@ -26,7 +26,7 @@ pub(crate) use auction::{
     AuctionTerms, Competition, CreativeChooser, FrequencyHistory, is_capped, load_frequency_history,
     run_market_auctions,
 };
-pub(crate) use candidates::{AccountDelivery, AuctionCandidate, expected_rate, matches_placement};
+pub(crate) use candidates::{AuctionCandidate, DeliveryState, expected_rate, matches_placement};
 pub(crate) use creatives::{AdCreative, creative_from_record, list_creatives};
 
 pub use impression_token::AdImpression;

@@ -27,10 +27,10 @@ use parking_lot::Mutex;
 use store::ledger::{self, AdEntity, AdEventKind, Placement, SimulatedPeriod};
 use store::{Tx, records};
 
-use crate::eligibility::filter_eligible;
+use crate::eligibility::{AdvertiserFilter, filter_targeted};
 use crate::evaluator::{Evaluator, TargetedAudience};
 use crate::ledger::{LedgerState, ViewerProfiles, records_by_ids};
-use crate::serving::{AccountDelivery, AdCreative, creative_from_record, list_creatives, matches_placement};
+use crate::serving::{AdCreative, DeliveryState, creative_from_record, list_creatives, matches_placement};
 use audience::ViewerGroup;
 use conversions::SimulatedTag;
 use dice::Dice;
@@ -125,12 +125,19 @@ impl Simulation {
         let seed = i64::try_from(options.seed & (u64::MAX >> 1)).unwrap_or(0);
         let groups = audience::load_groups(tx, account, seed, options.viewers)?;
         let mut ctx = AccountContext::new_for_operator(tx, UserId::new(0), account.clone());
+        let rows = records::list_by_account(ctx.tx, LINE_ITEM.name, account.id)?;
+        let mut records = AdsRecord::from_rows(&LINE_ITEM, rows)?;
+        records.retain(|record| {
+            !record.deleted && record.text("entity_status") == "ACTIVE" && servability::is_complete(record)
+        });
+        let mut viewers = Vec::new();
+        for viewer in sorted_distinct(groups.iter().map(|group| group.user)) {
+            viewers.push((viewer, AdvertiserFilter::load(ctx.tx, viewer, records.iter())?));
+        }
+        evaluator.refresh(ctx.tx)?;
         let mut items = HashMap::new();
-        for row in records::list_by_account(ctx.tx, LINE_ITEM.name, account.id)? {
-            let record = AdsRecord::from_stored(&LINE_ITEM, row)?;
-            if !record.deleted && record.text("entity_status") == "ACTIVE" && servability::is_complete(&record) {
-                items.insert(record.id, SimulatedItem::load(&mut ctx, evaluator, record, &groups)?);
-            }
+        for record in records {
+            items.insert(record.id, SimulatedItem::load(&mut ctx, evaluator, record, (&groups, &viewers))?);
         }
         let tags = conversions::load_tags(ctx.tx, account.id)?;
         let is_used = |placement: Placement| items.values().any(|item| matches_placement(&item.record, placement));
@@ -182,7 +189,12 @@ impl Simulation {
             noise: self.day_noise(self.account.id, 90, day.0)?,
             item_noise: item_noise?,
             funds: self.load_funds(tx)?,
-            delivery: AccountDelivery::load(tx, self.account.clone(), records, day)?,
+            delivery: DeliveryState::load(
+                tx,
+                HashMap::from([(self.account.id, self.account.clone())]),
+                records,
+                day.0,
+            )?,
             books,
             simulated,
             histories: HashMap::new(),
@@ -277,11 +289,12 @@ impl SimulatedItem {
         ctx: &mut AccountContext<'_, '_>,
         evaluator: &Evaluator,
         record: AdsRecord,
-        groups: &[ViewerGroup],
+        (groups, viewers): (&[ViewerGroup], &[(Option<UserId>, AdvertiserFilter)]),
     ) -> Result<Self, Error> {
-        let viewers = sorted_distinct(groups.iter().map(|group| group.user));
         let audience = TargetedAudience::from_line_item(ctx, record.id)?;
-        let eligible = filter_eligible(ctx, evaluator, (&record, &audience), &viewers)?;
+        let admitted = viewers.iter().filter(|(_, advertisers)| advertisers.admits(&record));
+        let admitted = admitted.map(|(viewer, _)| *viewer).collect();
+        let eligible = filter_targeted(ctx.tx, evaluator, &audience, admitted)?;
         let is_reached = |group: &ViewerGroup| {
             eligible.binary_search(&group.user).is_ok() && audience::fit_criteria(&audience, &group.traits)
         };

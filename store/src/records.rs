@@ -120,14 +120,15 @@ pub fn list_by_field_values(
     tx.query_by_keys(&sql, values, &[account.into()])
 }
 
-/// Listed records of all accounts whose indexed field has a value.
+/// Listed records of all accounts whose indexed field has one of some values, in no particular order.
 pub fn list_all_by_field(
     tx: &mut Tx<'_>,
     kind: &'static str,
-    (field, value): (&'static str, i64),
+    field: &'static str,
+    values: &[i64],
 ) -> Result<Vec<RecordRow>, Fault> {
     let sql = format!("{} AND level = 0", select_by_field_sql(kind, field));
-    tx.query_rows(&sql, &[value.into()])
+    tx.query_by_keys(&sql, values, &[])
 }
 
 /// Listed records with a name, given in lower case.
@@ -203,6 +204,12 @@ pub fn list_by_account(tx: &mut Tx<'_>, kind: &str, account: i64) -> Result<Vec<
     tx.query_rows(sql, &[kind.into(), account.into()])
 }
 
+/// The listed records of some accounts, in no particular order.
+pub fn list_by_accounts(tx: &mut Tx<'_>, kind: &str, accounts: &[i64]) -> Result<Vec<RecordRow>, Fault> {
+    let sql = select!(RecordRow, "WHERE account_id = $1 AND kind = $2 AND level = 0");
+    tx.query_by_keys(sql, accounts, &[kind.into()])
+}
+
 /// Deleted records included, oldest first.
 pub fn list_ids_by_account(tx: &mut Tx<'_>, kind: &str, account: i64) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT id FROM ads_record WHERE kind = $1 AND account_id = $2 ORDER BY (created_at + 0), id";
@@ -246,36 +253,38 @@ pub fn list_newest(
     tx.query_rows(&sql, &[value.into(), min_account.into()])
 }
 
-/// Listed records whose indexed field is above `min`, lowest first; of accounts with ids above `min_account`.
-pub fn list_above(
+/// Ids of listed records whose indexed field is above `min`, of accounts with ids above `min_account`. Of more than
+/// `limit`, a sample that depends on `seed`, with as many from each account, as far as it has so many.
+pub fn sample_ids_above(
     tx: &mut Tx<'_>,
     kind: &'static str,
     (field, min): (&'static str, i64),
     min_account: i64,
-    limit: i64,
-) -> Result<Vec<RecordRow>, Fault> {
+    (limit, seed): (i64, i64),
+) -> Result<Vec<i64>, Fault> {
+    /// Prime, so that each multiplier up to it gives another order.
+    const ORDERS: i64 = 1_000_003;
     let ordered = indexes::sort_field_sql(field);
+    let drawn = format!("id % {ORDERS} * $3 % {ORDERS}");
     let sql = format!(
-        "{RECORDS}WHERE kind = '{kind}' AND {ordered} > $1 AND level = 0 AND account_id > $2 \
-         ORDER BY {ordered}, id LIMIT $3"
+        "SELECT id FROM (SELECT id, ROW_NUMBER() OVER (PARTITION BY account_id ORDER BY {drawn}, id) AS place \
+         FROM ads_record WHERE kind = '{kind}' AND {ordered} > $1 AND level = 0 AND account_id > $2) AS r \
+         ORDER BY place, {drawn}, id LIMIT $4"
     );
-    tx.query_rows(&sql, &[min.into(), min_account.into(), limit.into()])
+    let multiplier = seed.rem_euclid(ORDERS - 1) + 1;
+    tx.query_rows(&sql, &[min.into(), min_account.into(), multiplier.into(), limit.into()])
 }
 
-/// Listed records of an account whose indexed field is above `min`, lowest first.
-pub fn list_account_above(
+/// Listed records of some accounts whose indexed field is above `min`, in no particular order.
+pub fn list_accounts_above(
     tx: &mut Tx<'_>,
     kind: &'static str,
-    account: i64,
+    accounts: &[i64],
     (field, min): (&'static str, i64),
-    limit: i64,
 ) -> Result<Vec<RecordRow>, Fault> {
     let ordered = indexes::sort_field_sql(field);
-    let sql = format!(
-        "{RECORDS}WHERE kind = '{kind}' AND account_id = $1 AND {ordered} > $2 AND level = 0 \
-         ORDER BY {ordered}, id LIMIT $3"
-    );
-    tx.query_rows(&sql, &[account.into(), min.into(), limit.into()])
+    let sql = format!("{RECORDS}WHERE account_id = $1 AND kind = '{kind}' AND {ordered} > $2 AND level = 0");
+    tx.query_by_keys(&sql, accounts, &[min.into()])
 }
 
 /// The number of listed records whose field is present and at most `max`.

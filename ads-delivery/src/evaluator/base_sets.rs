@@ -1,6 +1,5 @@
 //! Base sets of every evaluation: active users and excluded users.
 
-use ads::resources::do_not_reach_lists::find_list_id;
 use base::time::DAY_MS;
 use base::{Error, Fault, Time, UserId, sorted_distinct};
 use store::Tx;
@@ -60,19 +59,15 @@ impl Evaluator {
                 })?,
             );
         }
-        if audience.account != 0 {
-            away.push(self.do_not_reach_users(tx, audience.account)?);
+        if let Some(list) = audience.do_not_reach_list {
+            away.push(self.do_not_reach_users(tx, list)?);
         }
         Ok(away)
     }
 
-    fn do_not_reach_users(&self, tx: &mut Tx<'_>, account: i64) -> Result<UserSet, Error> {
-        self.get_or_build_set(tx, UserSetKey::DoNotReach(account), |tx| {
-            let now = tx.now();
-            let users = match find_list_id(tx, account)? {
-                Some(list) => audiences::matched_users(tx, list, now)?,
-                None => Vec::new(),
-            };
+    fn do_not_reach_users(&self, tx: &mut Tx<'_>, list: i64) -> Result<UserSet, Error> {
+        self.get_or_build_set(tx, UserSetKey::DoNotReach(list), |tx| {
+            let users = audiences::matched_users(tx, list, tx.now())?;
             Ok((users.into_iter().map(UserId::get).collect(), MEMBERS_MS))
         })
     }

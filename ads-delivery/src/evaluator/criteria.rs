@@ -1,9 +1,10 @@
 //! Targeting criteria as the evaluator sees them.
 
+use ads::resources::do_not_reach_lists::find_list_id;
 use ads::resources::line_items::LINE_ITEM;
 use ads::resources::promotable_users;
 use ads::resources::targeting_criteria::TARGETING_CRITERION;
-use ads_engine::AccountContext;
+use ads_engine::{AccountContext, AdsRecord};
 use base::{Error, UserId, sorted_distinct};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,11 +37,23 @@ pub struct TargetingCriterion {
     pub operator: CriterionOperator,
 }
 
+impl TargetingCriterion {
+    pub fn from_record(record: &AdsRecord) -> Self {
+        Self {
+            kind: record.text("targeting_type").to_owned(),
+            value: record.text("targeting_value").to_owned(),
+            operator: CriterionOperator::parse(record.text("operator_type")).unwrap_or(CriterionOperator::Eq),
+        }
+    }
+}
+
 #[derive(Clone, Debug, Default)]
 pub struct TargetedAudience {
     pub account: i64,
     /// The account's own user; users who block it are not reached.
     pub advertiser: Option<UserId>,
+    /// The account's list of users who are not reached.
+    pub do_not_reach_list: Option<i64>,
     /// Empty for everyone.
     pub criteria: Vec<TargetingCriterion>,
 }
@@ -73,20 +86,21 @@ pub fn is_primary_type(kind: &str) -> bool {
 impl TargetedAudience {
     /// The context's account without criteria.
     pub fn from_account(ctx: &mut AccountContext<'_, '_>) -> Result<Self, Error> {
-        Ok(Self { account: ctx.account_id()?, advertiser: promotable_users::find_own_user(ctx)?, criteria: Vec::new() })
+        let account = ctx.account_id()?;
+        Ok(Self {
+            account,
+            advertiser: promotable_users::find_own_user(ctx)?,
+            do_not_reach_list: find_list_id(ctx.tx, account)?,
+            criteria: Vec::new(),
+        })
     }
 
     /// A line item of the context's account with its criteria.
     pub fn from_line_item(ctx: &mut AccountContext<'_, '_>, item: i64) -> Result<Self, Error> {
         let mut audience = Self::from_account(ctx)?;
         let parent = LINE_ITEM.id.post;
-        for one in ctx.list_visible_records(&TARGETING_CRITERION, parent, item)? {
-            audience.criteria.push(TargetingCriterion {
-                kind: one.text("targeting_type").to_owned(),
-                value: one.text("targeting_value").to_owned(),
-                operator: CriterionOperator::parse(one.text("operator_type")).unwrap_or(CriterionOperator::Eq),
-            });
-        }
+        let criteria = ctx.list_visible_records(&TARGETING_CRITERION, parent, item)?;
+        audience.criteria.extend(criteria.iter().map(TargetingCriterion::from_record));
         Ok(audience)
     }
 

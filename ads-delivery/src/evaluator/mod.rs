@@ -21,7 +21,6 @@ mod user_numbers;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use ads::resources::do_not_reach_lists::find_list_id;
 use ads_engine::AccountContext;
 use base::{Error, UserId};
 use network::insights::InsightsCache;
@@ -113,9 +112,10 @@ impl Evaluator {
     }
 
     pub fn estimate(&self, tx: &mut Tx<'_>, audience: &TargetedAudience) -> Result<AudienceEstimate, Error> {
+        self.refresh(tx)?;
         let reached = self.resolve_criteria(tx, audience)?;
         let users = reached.intersect_sets();
-        let told = if self.limits_disclosure(tx, audience)? {
+        let told = if self.limits_disclosure(audience) {
             let cache = self.set_cache.lock();
             let ids = users.iter().filter_map(|user| cache.numbers.user_id(user));
             self.size_disclosure.disclose_size(self.size_disclosure.measure_audience(ids))
@@ -127,14 +127,19 @@ impl Evaluator {
 
     /// Whether the criteria involve the advertiser's own data or private profile data, so that only rounded
     /// sizes may be disclosed.
-    fn limits_disclosure(&self, tx: &mut Tx<'_>, audience: &TargetedAudience) -> Result<bool, Error> {
+    fn limits_disclosure(&self, audience: &TargetedAudience) -> bool {
         let secret =
             |one: &TargetingCriterion| one.kind.starts_with("CUSTOM_AUDIENCE") || PRIVATE_KINDS.contains(&&*one.kind);
         let discreet = self.size_disclosure.min_size > 1;
-        Ok(discreet && (audience.criteria.iter().any(secret) || find_list_id(tx, audience.account)?.is_some()))
+        discreet && (audience.criteria.iter().any(secret) || audience.do_not_reach_list.is_some())
     }
 
-    /// Removes users whom an account never reaches, whatever the criteria.
+    /// Applies what changed since the last evaluation.
+    pub fn refresh(&self, tx: &mut Tx<'_>) -> Result<(), Error> {
+        Ok(self.catch_up_with_log(tx)?)
+    }
+
+    /// Removes users whom an account never reaches, whatever the criteria; as of the last [`refresh`](Self::refresh).
     pub fn remove_excluded(
         &self,
         tx: &mut Tx<'_>,
@@ -142,7 +147,6 @@ impl Evaluator {
         mut viewers: Vec<Option<UserId>>,
     ) -> Result<Vec<Option<UserId>>, Error> {
         if viewers.iter().any(Option::is_some) {
-            self.catch_up_with_log(tx)?;
             let away = self.excluded_users(tx, audience)?;
             let cache = self.set_cache.lock();
             viewers.retain(|viewer| {
@@ -153,7 +157,7 @@ impl Evaluator {
         Ok(viewers)
     }
 
-    /// Those of `viewers` whom the criteria reach now. An unknown viewer is reached only if no criterion
+    /// Those of `viewers` whom the criteria reach, as of the last [`refresh`](Self::refresh). An unknown viewer is reached only if no criterion
     /// depends on the viewer.
     pub fn filter_reached(
         &self,
@@ -199,7 +203,6 @@ impl Evaluator {
     }
 
     fn resolve_criteria(&self, tx: &mut Tx<'_>, audience: &TargetedAudience) -> Result<CriteriaSets, Error> {
-        self.catch_up_with_log(tx)?;
         let mut reached = CriteriaSets { base: self.active_users(tx)?, ..CriteriaSets::default() };
         reached.excluded.extend(self.excluded_users(tx, audience)?);
         for criterion in &audience.criteria {

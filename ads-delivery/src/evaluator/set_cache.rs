@@ -26,7 +26,7 @@ pub(super) enum UserSetKey {
     Active,
     Followers(i64),
     Blockers(i64),
-    /// The account's do-not-reach list.
+    /// A do-not-reach list.
     DoNotReach(i64),
     /// Any other criterion: its type and value.
     Value(String, String),

@@ -7,14 +7,15 @@ use std::collections::{BTreeMap, HashMap};
 
 use ads_engine::{AccountContext, AdsConfig, AdsRecord};
 use base::time::DAY_MS;
-use base::{Error, Time};
+use base::{Error, Time, UserId};
 use store::Tx;
 use store::ledger::{self, AdEntity, AuctionBid};
 
 use super::candidates::{self, AuctionCandidate};
 use super::creatives::{self, AdCreative};
-use super::{AdRequest, hash_to_id, invariant_broken, video_placements};
-use crate::eligibility::is_eligible;
+use super::video_placements::VideoPlacement;
+use super::{AdRequest, hash_to_id, invariant_broken};
+use crate::eligibility::{AdvertiserFilter, AudienceReader, filter_targeted};
 use crate::evaluator::Evaluator;
 
 #[derive(Clone, Debug)]
@@ -78,14 +79,19 @@ pub(super) fn run_auctions(
     (evaluator, config): (&Evaluator, &AdsConfig),
     request: &AdRequest,
 ) -> Result<AuctionResult, Error> {
-    let mut all = candidates::find_candidates(tx, config, request.placement)?;
-    all.retain(|candidate| candidate.is_shown_to(request.viewer.ledger_id));
     let rotation = rotation_seed(tx);
+    let seed = i64::try_from(rotation).unwrap_or(0);
+    let mut all = candidates::find_candidates(tx, config, request.placement, seed)?;
     let slots = usize::try_from(request.slots).map_err(|_| invariant_broken("negative number of slots"))?;
-    let now = tx.now();
-    let capped = all.iter().map(|candidate| &*candidate.item);
-    let frequency_history = load_frequency_history(tx, request.viewer.ledger_id, capped, now)?;
-    let mut chooser = RequestChooser { evaluator, request, frequency_history, rotation };
+    let (viewer, now) = (&request.viewer, tx.now());
+    let advertisers = AdvertiserFilter::load(tx, viewer.user, all.iter().map(|one| &*one.item))?;
+    all.retain(|one| one.is_shown_to(viewer.ledger_id) && advertisers.admits(&one.item));
+    let history = load_frequency_history(tx, viewer.ledger_id, all.iter().map(|one| &*one.item), now)?;
+    all.retain(|one| !is_capped(&one.item, &history, now));
+    let audiences = AudienceReader::new(tx, all.iter().map(|one| &*one.item))?;
+    evaluator.refresh(tx)?;
+    let video = VideoPlacement::load(tx, request.video_post_id)?;
+    let mut chooser = RequestChooser { evaluator, viewer: viewer.user, audiences, video, rotation };
     run_market_auctions(tx, &mut chooser, all, AuctionTerms { slots, rotation, competition: Competition::default() })
 }
 
@@ -195,8 +201,9 @@ impl<C: CreativeChooser> AuctionContext<'_, C> {
 /// Chooses for the viewer of a request.
 struct RequestChooser<'a> {
     evaluator: &'a Evaluator,
-    request: &'a AdRequest,
-    frequency_history: FrequencyHistory,
+    viewer: Option<UserId>,
+    audiences: AudienceReader,
+    video: Option<VideoPlacement>,
     rotation: usize,
 }
 
@@ -207,14 +214,20 @@ impl CreativeChooser for RequestChooser<'_> {
         candidate: &AuctionCandidate,
         used: &[(AdEntity, i64)],
     ) -> Result<Option<AdCreative>, Error> {
-        let (item, viewer) = (&*candidate.item, self.request.viewer.user);
-        if is_capped(item, &self.frequency_history, tx.now()) {
+        let (item, viewer) = (&*candidate.item, self.viewer);
+        let is_preroll = item.text("objective") == "PREROLL_VIEWS";
+        if is_preroll && self.video.is_none() {
+            return Ok(None);
+        }
+        let audience = self.audiences.audience(tx, item)?;
+        if filter_targeted(tx, self.evaluator, &audience, vec![viewer])?.is_empty() {
             return Ok(None);
         }
         let account = (*candidate.account).clone();
-        let mut ctx = AccountContext::new_for_operator(tx, base::UserId::new(0), account);
-        if !video_placements::fits_video_placement(&mut ctx, item, self.request)?
-            || !is_eligible(&mut ctx, self.evaluator, item, viewer)?
+        let mut ctx = AccountContext::new_for_operator(tx, UserId::new(0), account);
+        if is_preroll
+            && let Some(video) = &self.video
+            && !video.is_targeted(&mut ctx, item, &audience.criteria)?
         {
             return Ok(None);
         }

@@ -11,7 +11,7 @@ use ads::resources::bidding_rules::bid_bounds;
 use ads::resources::campaigns::CAMPAIGN;
 use ads::resources::line_items::LINE_ITEM;
 use ads::resources::servability::{self, DeliveryResources};
-use ads_engine::{AccountContext, AccountTimeZone, AdsConfig, AdsRecord};
+use ads_engine::{AccountTimeZone, AdsConfig, AdsRecord};
 use base::time::{DAY_MS, HOUR_MS};
 use base::{Error, Time, sorted_distinct};
 use store::ledger::{self, AdEntity, AdEvent, Metric, MetricSums, Placement};
@@ -19,7 +19,7 @@ use store::{Tx, records};
 
 use crate::ledger::{pays_for, records_by_ids};
 
-/// Line items considered per request.
+/// Line items considered per request, in an equal share for each account.
 const MAX_LINE_ITEMS: i64 = 2000;
 const MILLION: i64 = 1_000_000;
 /// The weight of the prior rate, in impressions.
@@ -68,34 +68,24 @@ impl AuctionCandidate {
     }
 }
 
-/// All candidates, highest score first.
+/// All candidates, highest score first; of more than [`MAX_LINE_ITEMS`], a sample that depends on `seed`.
 pub(super) fn find_candidates(
     tx: &mut Tx<'_>,
     config: &AdsConfig,
     placement: Placement,
+    seed: i64,
 ) -> Result<Vec<AuctionCandidate>, Error> {
     let now = tx.now();
+    let terms = (MAX_LINE_ITEMS, seed);
     // Sandbox accounts never serve.
-    let rows = records::list_above(tx, LINE_ITEM.name, ("serves", now.ms()), PRODUCTION_ID_BASE, MAX_LINE_ITEMS)?;
-    let mut by_account: BTreeMap<i64, Vec<AdsRecord>> = BTreeMap::new();
-    for row in rows {
-        let item = AdsRecord::from_stored(&LINE_ITEM, row)?;
-        if matches_placement(&item, placement) && item.time("start_time").is_none_or(|at| at <= now) {
-            by_account.entry(item.account_id).or_default().push(item);
-        }
-    }
-    let accounts: Vec<i64> = by_account.keys().copied().collect();
-    let accounts = records_by_ids(tx, &ACCOUNT, &accounts)?;
-    let mut found = Vec::new();
-    for (id, items) in by_account {
-        let account = accounts.get(&id);
-        let Some(account) = account.filter(|one| !one.deleted && !one.flag("sandbox")) else {
-            continue;
-        };
-        let day = AccountTimeZone::from_name(account.text("timezone")).day_bounds(now);
-        let delivery = AccountDelivery::load(tx, account.clone(), items, day)?;
-        found.extend(delivery.candidates(config, |_| true, (now, day)));
-    }
+    let ids = records::sample_ids_above(tx, LINE_ITEM.name, ("serves", now.ms()), PRODUCTION_ID_BASE, terms)?;
+    let mut items = AdsRecord::from_rows(&LINE_ITEM, records::find_by_ids(tx, LINE_ITEM.name, &ids)?)?;
+    items.retain(|item| matches_placement(item, placement) && item.time("start_time").is_none_or(|at| at <= now));
+    let accounts = sorted_distinct(items.iter().map(|item| item.account_id));
+    let mut accounts = records_by_ids(tx, &ACCOUNT, &accounts)?;
+    accounts.retain(|_, account| !account.deleted && !account.flag("sandbox"));
+    let delivery = DeliveryState::load(tx, accounts, items, now)?;
+    let mut found = delivery.candidates(config, |_| true, now);
     found.sort_by_key(|one| (std::cmp::Reverse(one.score()), one.item.id));
     Ok(found)
 }
@@ -109,9 +99,9 @@ pub(crate) fn matches_placement(item: &AdsRecord, placement: Placement) -> bool 
     all_on && item.has("placements", Placement::AllOn.name())
 }
 
-/// Line items of an account with all that decides about their bids.
-pub(crate) struct AccountDelivery {
-    account: Arc<AdsRecord>,
+/// Line items with all that decides about their bids.
+pub(crate) struct DeliveryState {
+    accounts: HashMap<i64, DeliveryAccount>,
     campaigns: HashMap<i64, Arc<AdsRecord>>,
     items: Vec<Arc<AdsRecord>>,
     resources: DeliveryResources,
@@ -120,29 +110,41 @@ pub(crate) struct AccountDelivery {
     shares: TestedShares,
 }
 
+struct DeliveryAccount {
+    record: Arc<AdsRecord>,
+    /// The bounds of the day, in the account's time zone, whose spending was loaded.
+    day: (Time, Time),
+}
+
 /// The shares of people that A/B tests show an entity to, each with the test's period.
 type TestedShares = HashMap<(AdEntity, i64), Vec<((Time, Time), AudienceShare)>>;
 
-impl AccountDelivery {
+impl DeliveryState {
+    /// For the day that contains `at`. Line items of other accounts are omitted. The number of queries depends on the
+    /// number of time zones only.
     pub(crate) fn load(
         tx: &mut Tx<'_>,
-        account: AdsRecord,
-        items: Vec<AdsRecord>,
-        day: (Time, Time),
+        accounts: HashMap<i64, AdsRecord>,
+        mut items: Vec<AdsRecord>,
+        at: Time,
     ) -> Result<Self, Error> {
+        let accounts: HashMap<i64, DeliveryAccount> = accounts
+            .into_iter()
+            .map(|(id, record)| {
+                let day = AccountTimeZone::from_name(record.text("timezone")).day_bounds(at);
+                (id, DeliveryAccount { record: Arc::new(record), day })
+            })
+            .collect();
+        items.retain(|item| accounts.contains_key(&item.account_id));
         let ids = sorted_distinct(items.iter().filter_map(|item| item.int("campaign_id")));
         let campaigns = records_by_ids(tx, &CAMPAIGN, &ids)?;
-        let mut both: Vec<AdsRecord> = campaigns.values().cloned().collect();
-        both.extend(items.iter().cloned());
-        let mut ctx = AccountContext::new_for_operator(tx, base::UserId::new(0), account.clone());
-        // Creatives are checked when one is chosen.
-        let resources = servability::load_spending_resources(&mut ctx, &both)?;
-        let spent = load_spending(ctx.tx, &campaigns, &items, day)?;
+        let resources = servability::load_funding(tx, campaigns.values().chain(&items))?;
+        let spent = load_spending(tx, &accounts, &campaigns, &items)?;
         let item_ids: Vec<i64> = items.iter().map(|item| item.id).collect();
-        let sums = ledger::total_sums_by_entity(ctx.tx, AdEntity::LineItem, &item_ids)?;
-        let shares = load_tested_shares(ctx.tx, account.id, day.0)?;
+        let sums = ledger::total_sums_by_entity(tx, AdEntity::LineItem, &item_ids)?;
+        let shares = load_tested_shares(tx, &accounts)?;
         Ok(Self {
-            account: Arc::new(account),
+            accounts,
             campaigns: campaigns.into_iter().map(|(id, campaign)| (id, Arc::new(campaign))).collect(),
             items: items.into_iter().map(Arc::new).collect(),
             resources,
@@ -174,22 +176,24 @@ impl AccountDelivery {
         self.sums.get(&item).copied().unwrap_or_default()
     }
 
-    /// The servable line items within their pace that are wanted.
+    /// The servable line items within their pace that are wanted, at a time of the day that was loaded.
     pub(crate) fn candidates(
         &self,
         config: &AdsConfig,
         is_wanted: impl Fn(&AdsRecord) -> bool,
-        (now, day): (Time, (Time, Time)),
+        now: Time,
     ) -> Vec<AuctionCandidate> {
-        let approval = self.account.text("approval_status");
         let campaigns = self.campaigns.values().map(|campaign| (AdEntity::Campaign, &**campaign));
         let items = self.items.iter().map(|item| (AdEntity::LineItem, &**item));
         let resources = self.resources.with_spending(campaigns.chain(items), &self.spent);
         let mut found = Vec::new();
         for item in self.items.iter().filter(|item| is_wanted(item)) {
-            let Some(campaign) = self.campaigns.get(&item.int("campaign_id").unwrap_or(0)) else {
+            let account = self.accounts.get(&item.account_id);
+            let campaign = self.campaigns.get(&item.int("campaign_id").unwrap_or(0));
+            let (Some(DeliveryAccount { record: account, day }), Some(campaign)) = (account, campaign) else {
                 continue;
             };
+            let (approval, day) = (account.text("approval_status"), *day);
             let state = servability::line_item_servability(item, campaign, approval, &resources, now);
             if !state.reasons.is_empty() {
                 continue;
@@ -208,7 +212,7 @@ impl AccountDelivery {
             let currency = item.text("currency");
             let (market, worth) = config.rates.market_and_rate(currency);
             found.push(AuctionCandidate {
-                account: Arc::clone(&self.account),
+                account: Arc::clone(account),
                 campaign: Arc::clone(campaign),
                 bid: effective_bid(item, remaining, &sums, now, day),
                 expected_rate: expected_rate(item, &sums),
@@ -224,10 +228,14 @@ impl AccountDelivery {
     }
 }
 
-/// Of the tests that end after a time.
-fn load_tested_shares(tx: &mut Tx<'_>, account: i64, at: Time) -> Result<TestedShares, Error> {
+/// Of the tests that do not end before the day.
+fn load_tested_shares(tx: &mut Tx<'_>, accounts: &HashMap<i64, DeliveryAccount>) -> Result<TestedShares, Error> {
     let mut all = TestedShares::new();
-    for test in ab_tests::list_unfinished(tx, account, at)? {
+    let Some(start) = accounts.values().map(|account| account.day.0).min() else {
+        return Ok(all);
+    };
+    let ids = sorted_distinct(accounts.keys().copied());
+    for test in ab_tests::list_unfinished(tx, &ids, start)? {
         let (kind, period) = (ab_tests::entity_kind(&test), ab_tests::period(&test));
         for (entities, share) in UserGroup::list_shares(&test) {
             for id in entities {
@@ -242,14 +250,21 @@ type SpentByEntity = HashMap<(AdEntity, i64), BudgetSpent>;
 
 fn load_spending(
     tx: &mut Tx<'_>,
+    accounts: &HashMap<i64, DeliveryAccount>,
     campaigns: &HashMap<i64, AdsRecord>,
     items: &[AdsRecord],
-    day: (Time, Time),
 ) -> Result<SpentByEntity, Error> {
+    let campaigns = campaigns.values().map(|record| (AdEntity::Campaign, record));
+    let items = items.iter().map(|record| (AdEntity::LineItem, record));
+    // Days differ between time zones.
+    let mut by_day: BTreeMap<(AdEntity, (Time, Time)), Vec<i64>> = BTreeMap::new();
+    for (entity, record) in campaigns.chain(items) {
+        if let Some(account) = accounts.get(&record.account_id) {
+            by_day.entry((entity, account.day)).or_default().push(record.id);
+        }
+    }
     let mut all = SpentByEntity::new();
-    let campaigns: Vec<i64> = campaigns.keys().copied().collect();
-    let items: Vec<i64> = items.iter().map(|item| item.id).collect();
-    for (entity, ids) in [(AdEntity::Campaign, campaigns), (AdEntity::LineItem, items)] {
+    for ((entity, day), ids) in by_day {
         let spent = budget::load_spent(tx, entity, &ids, day)?;
         all.extend(spent.into_iter().map(|(id, spent)| ((entity, id), spent)));
     }

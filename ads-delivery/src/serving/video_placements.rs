@@ -1,62 +1,65 @@
 //! Pre-roll placement: the publishers whose videos a line item is shown before (contract ads
 //! §8.10).
 
-use ads::resources::targeting_criteria::TARGETING_CRITERION;
 use ads::resources::{categories, curated_categories, line_item_curated_categories, publishers};
 use ads_engine::{AccountContext, AdsRecord};
-use base::{Error, PostId};
+use base::{Error, PostId, UserId};
+use store::Tx;
 use store::posts::PostState;
 
-use super::AdRequest;
+use crate::evaluator::{CriterionOperator, TargetingCriterion};
 
-/// Whether a line item fits the placement: pre-roll ads need a video of a publisher that the line item
-/// targets.
-pub(super) fn fits_video_placement(
-    ctx: &mut AccountContext<'_, '_>,
-    item: &AdsRecord,
-    request: &AdRequest,
-) -> Result<bool, Error> {
-    if item.text("objective") != "PREROLL_VIEWS" {
-        return Ok(true);
+/// A video that ads may precede.
+pub(super) struct VideoPlacement {
+    author: UserId,
+    publisher: AdsRecord,
+}
+
+impl VideoPlacement {
+    /// `None` without a post, or if it is not a video of a publisher whose videos ads may precede.
+    pub(super) fn load(tx: &mut Tx<'_>, post: Option<i64>) -> Result<Option<Self>, Error> {
+        let Some(video) = post else {
+            return Ok(None);
+        };
+        let post = store::posts::find_by_id(tx, PostId::new(video))?;
+        let plays = |keys: &str| keys.split(',').any(|key| key.starts_with("7_") || key.starts_with("13_"));
+        let post = post.filter(|post| post.state == PostState::Live && plays(&post.media_keys));
+        let Some(author) = post.map(|post| post.author_id) else {
+            return Ok(None);
+        };
+        let publisher = publishers::find_by_user(tx, author)?;
+        let publisher = publisher.filter(|one| !one.flag("monetization_restricted"));
+        Ok(publisher.map(|publisher| Self { author, publisher }))
     }
-    let Some(video) = request.video_post_id else {
-        return Ok(false);
-    };
-    let post = store::posts::find_by_id(ctx.tx, PostId::new(video))?;
-    let plays = |keys: &str| keys.split(',').any(|key| key.starts_with("7_") || key.starts_with("13_"));
-    let post = post.filter(|post| post.state == PostState::Live && plays(&post.media_keys));
-    let Some(author) = post.map(|post| post.author_id) else {
-        return Ok(false);
-    };
-    let publisher = publishers::find_by_user(ctx.tx, author)?;
-    let Some(publisher) = publisher.filter(|one| !one.flag("monetization_restricted")) else {
-        return Ok(false);
-    };
-    let criteria = ctx.list_visible_records(&TARGETING_CRITERION, "line_item_id", item.id)?;
-    let values = |kind: &str, operator: &str| -> Vec<&str> {
-        let all =
-            criteria.iter().filter(|one| one.text("targeting_type") == kind && one.text("operator_type") == operator);
-        all.map(|one| one.text("targeting_value")).collect()
-    };
-    let name = author.to_string();
-    if values("CONTENT_PUBLISHER_USER", "NE").contains(&name.as_str()) {
-        return Ok(false);
+
+    /// Whether a line item with these criteria targets the publisher.
+    pub(super) fn is_targeted(
+        &self,
+        ctx: &mut AccountContext<'_, '_>,
+        item: &AdsRecord,
+        criteria: &[TargetingCriterion],
+    ) -> Result<bool, Error> {
+        let values = |kind: &str, operator: CriterionOperator| -> Vec<&str> {
+            let all = criteria.iter().filter(|one| one.kind == kind && one.operator == operator);
+            all.map(|one| one.value.as_str()).collect()
+        };
+        let name = self.author.to_string();
+        if values("CONTENT_PUBLISHER_USER", CriterionOperator::Ne).contains(&name.as_str()) {
+            return Ok(false);
+        }
+        let content = self.publisher.texts("content_category_ids");
+        let covers = |categories: &[&str]| {
+            let sets = content.iter().filter_map(|id| categories::content_iab_categories(id));
+            let mut sets = sets.filter(|set| !set.is_empty());
+            sets.any(|set| set.iter().all(|one| categories.contains(one)))
+        };
+        if covers(&values("IAB_CATEGORY", CriterionOperator::Ne)) {
+            return Ok(false);
+        }
+        let categories = values("IAB_CATEGORY", CriterionOperator::Eq);
+        let curated = is_in_curated_set(ctx, item, self.author.get())?;
+        Ok(curated.unwrap_or_else(|| categories.is_empty() || covers(&categories)))
     }
-    let content = publisher.texts("content_category_ids");
-    let covers = |categories: &[&str]| {
-        let sets = content.iter().filter_map(|id| categories::content_iab_categories(id));
-        let mut sets = sets.filter(|set| !set.is_empty());
-        sets.any(|set| set.iter().all(|one| categories.contains(one)))
-    };
-    if covers(&values("IAB_CATEGORY", "NE")) {
-        return Ok(false);
-    }
-    let categories = values("IAB_CATEGORY", "EQ");
-    let curated = is_in_curated_set(ctx, item, author.get())?;
-    Ok(match curated {
-        Some(holds) => holds,
-        None => categories.is_empty() || covers(&categories),
-    })
 }
 
 /// Whether the line item's curated category contains a publisher; `None` if it has no category.

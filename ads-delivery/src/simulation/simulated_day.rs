@@ -14,7 +14,7 @@ use super::outcomes::SimulatedImpression;
 use super::{DAY_MS, STEP_MS, SimulatedItem, Simulation};
 use crate::ledger::{LedgerEvent, LedgerState};
 use crate::serving::{
-    AccountDelivery, AdCreative, AuctionCandidate, AuctionTerms, Competition, CreativeChooser, FrequencyHistory,
+    AdCreative, AuctionCandidate, AuctionTerms, Competition, CreativeChooser, DeliveryState, FrequencyHistory,
     hash_to_id, is_capped, load_frequency_history, matches_placement, run_market_auctions,
 };
 
@@ -38,7 +38,7 @@ pub(super) struct SimulatedDay<'s> {
     pub(super) noise: i64,
     pub(super) item_noise: HashMap<i64, i64>,
     pub(super) funds: HashMap<i64, i64>,
-    pub(super) delivery: AccountDelivery,
+    pub(super) delivery: DeliveryState,
     pub(super) books: LedgerState,
     /// Periods simulated before, by line item.
     pub(super) simulated: HashMap<i64, Vec<(Time, Time)>>,
@@ -67,7 +67,7 @@ impl SimulatedDay<'_> {
             let known = self.simulated.get(&item.id).map_or(&[][..], Vec::as_slice);
             matches_placement(item, placement) && !known.iter().any(|(from, until)| (*from..*until).contains(&step))
         };
-        let mut candidates = self.delivery.candidates(&simulation.config, is_wanted, (at, self.day));
+        let mut candidates = self.delivery.candidates(&simulation.config, is_wanted, at);
         candidates.retain(|candidate| candidate.is_shown_to(group.ledger_id));
         candidates.sort_by_key(|one| (std::cmp::Reverse(one.score()), one.item.id));
         let competition = self.draw_competition(&dice, at)?;

@@ -308,6 +308,7 @@ fn anonymous_viewer_is_reached_only_without_criteria() {
         let (open, closed) = (audience(Vec::new()), audience(vec![criterion("LOCATION", country("PT"), Eq)]));
         let evaluator = std::sync::Arc::clone(&world.evaluator);
         let read = move |tx: &mut store::Tx<'_>| {
+            evaluator.refresh(tx)?;
             let reached = evaluator.filter_reached(tx, &open, vec![None])?;
             Ok((reached, evaluator.filter_reached(tx, &closed, vec![None])?))
         };

@@ -59,6 +59,22 @@ fn line_items_of_sandbox_accounts_leave_production_its_place() {
 }
 
 #[test]
+fn account_with_most_line_items_leaves_the_others_their_place() {
+    on_each_engine(async |world| {
+        let (shop, large) = (Shop::open(&world, "ana").await, Shop::open(&world, "bob").await);
+        let campaign = shop.campaign(&world).await;
+        let item = shop.item(&world, &campaign, "150000").await;
+        let id = LINE_ITEM.id_format.parse(&item).unwrap();
+        // They end first, and nothing is left to show in them.
+        let end = json!({ "serves": world.clock.now().plus_ms(86_400_000).ms(), "campaign_id": 0 });
+        copy_record(&world, (LINE_ITEM.name, id), (large.account.id, 1_000_000..1_002_000), end).await;
+        for viewer in 0..3 {
+            assert_eq!(shown(&world, viewer).await, item);
+        }
+    });
+}
+
+#[test]
 fn engagement_counts_for_the_production_account_that_promotes_the_post() {
     on_each_engine(async |world| {
         let shop = Shop::open(&world, "ana").await;

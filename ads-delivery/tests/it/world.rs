@@ -140,6 +140,7 @@ impl World {
         let (evaluator, audience) = (Arc::clone(&self.evaluator), audience.clone());
         let users: Vec<_> = users.iter().copied().map(Some).collect();
         let read = move |tx: &mut store::Tx<'_>| {
+            evaluator.refresh(tx)?;
             Ok(evaluator.filter_reached(tx, &audience, users.clone())?.into_iter().flatten().collect())
         };
         self.store.read(read).await.unwrap()

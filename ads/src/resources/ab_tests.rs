@@ -102,10 +102,8 @@ pub fn status(test: &AdsRecord, now: Time) -> &'static str {
 }
 
 /// The tests of an account that end after a time, now or at most a day ago, and are not deleted; the first to end first.
-pub fn list_unfinished(tx: &mut Tx<'_>, account: i64, at: Time) -> Result<Vec<AdsRecord>, Fault> {
-    // Those that ended since then were unfinished at the same time, as each took a day or more.
-    let limit = i64::try_from(3 * MAX_UNFINISHED_TESTS).unwrap_or(i64::MAX);
-    let rows = records::list_account_above(tx, AB_TEST.name, account, (END_TIME, at.ms()), limit)?;
+pub fn list_unfinished(tx: &mut Tx<'_>, accounts: &[i64], at: Time) -> Result<Vec<AdsRecord>, Fault> {
+    let rows = records::list_accounts_above(tx, AB_TEST.name, accounts, (END_TIME, at.ms()))?;
     AdsRecord::from_rows(&AB_TEST, rows)
 }
 
@@ -115,7 +113,7 @@ pub fn find_unfinished_of(
     (account, campaign): (i64, i64),
     now: Time,
 ) -> Result<Option<AdsRecord>, Fault> {
-    let tests = list_unfinished(tx, account, now)?;
+    let tests = list_unfinished(tx, &[account], now)?;
     Ok(tests.into_iter().find(|test| has_campaign(test, &[campaign])))
 }
 
@@ -181,7 +179,7 @@ fn validate_duration(test: &AdsRecord, days: i64) -> Result<(), AdsProblem> {
 
 fn enforce_test_limit(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     let (account, now) = (ctx.account_id()?, ctx.now());
-    if !change.is_new() || list_unfinished(ctx.tx, account, now)?.len() < MAX_UNFINISHED_TESTS {
+    if !change.is_new() || list_unfinished(ctx.tx, &[account], now)?.len() < MAX_UNFINISHED_TESTS {
         return Ok(());
     }
     let message = format!("The account has {MAX_UNFINISHED_TESTS} A/B tests that have not ended, which is its limit");

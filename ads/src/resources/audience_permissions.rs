@@ -246,7 +246,7 @@ fn set_pair_key(record: &mut AdsRecord) {
 /// The permission of an account for any audience.
 fn find_permission(ctx: &mut AccountContext<'_, '_>, audience: i64, account: i64) -> Result<Option<AdsRecord>, Error> {
     let pair = pair_key(audience, account);
-    for row in records::list_all_by_field(ctx.tx, AUDIENCE_PERMISSION.name, ("pair", pair))? {
+    for row in records::list_all_by_field(ctx.tx, AUDIENCE_PERMISSION.name, "pair", &[pair])? {
         let record = AdsRecord::from_stored(&AUDIENCE_PERMISSION, row)?;
         let same =
             record.int("custom_audience_id") == Some(audience) && record.int("granted_account_id") == Some(account);
@@ -265,9 +265,8 @@ pub fn find_granted_permission(ctx: &mut AccountContext<'_, '_>, audience: i64) 
 
 pub fn list_shared_audiences(ctx: &mut AccountContext<'_, '_>) -> Result<Vec<AdsRecord>, Error> {
     let account = ctx.account_id()?;
-    let field = ("granted_account_id", account);
     let mut ids = Vec::new();
-    for row in records::list_all_by_field(ctx.tx, AUDIENCE_PERMISSION.name, field)? {
+    for row in records::list_all_by_field(ctx.tx, AUDIENCE_PERMISSION.name, "granted_account_id", &[account])? {
         let record = AdsRecord::from_stored(&AUDIENCE_PERMISSION, row)?;
         ids.extend(record.int("custom_audience_id"));
     }

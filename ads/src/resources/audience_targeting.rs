@@ -89,7 +89,7 @@ fn line_items_by_campaign(
 /// Updates all line items that target an audience whose targetability changed.
 pub fn refresh_targeting_line_items(tx: &mut Tx<'_>, audience: i64) -> Result<(), Error> {
     let mut items: BTreeSet<(i64, i64)> = BTreeSet::new();
-    for row in records::list_all_by_field(tx, TARGETING_CRITERION.name, ("audience", audience))? {
+    for row in records::list_all_by_field(tx, TARGETING_CRITERION.name, "audience", &[audience])? {
         let criterion = AdsRecord::from_stored(&TARGETING_CRITERION, row)?;
         let item = criterion.int("line_item_id").unwrap_or(0);
         items.insert((criterion.account_id, item));

@@ -1,6 +1,8 @@
 //! The do-not-reach list: people an account's ads never reach, one list for each account, of hashed email
 //! addresses and phone numbers (contract ads §4.14).
 
+use std::collections::HashMap;
+
 use ads_engine::{
     AccountContext, AdsRateClass, AdsRecord, CustomOperation, FieldSpec, Kind, OperationOutput, ParsedParams,
     RecordChange, RequiredRole, Resource, ResourceVerb, ValidationRule,
@@ -61,8 +63,13 @@ fn validate_single_list(ctx: &mut AccountContext<'_, '_>, change: &mut RecordCha
 }
 
 pub fn find_list_id(tx: &mut Tx<'_>, account: i64) -> Result<Option<i64>, Error> {
-    let lists = records::list_by_account(tx, DO_NOT_REACH_LIST.name, account)?;
-    Ok(lists.first().map(|list| list.id))
+    Ok(find_list_ids(tx, &[account])?.remove(&account))
+}
+
+/// The lists of accounts, by account.
+pub fn find_list_ids(tx: &mut Tx<'_>, accounts: &[i64]) -> Result<HashMap<i64, i64>, Error> {
+    let lists = records::list_by_accounts(tx, DO_NOT_REACH_LIST.name, accounts)?;
+    Ok(lists.into_iter().map(|list| (list.account_id, list.id)).collect())
 }
 
 fn end_memberships(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {

@@ -1,10 +1,13 @@
 //! Users whose posts an account may promote.
 
+use std::collections::HashMap;
+
 use ads_engine::{
     AccountContext, AdsRecord, FieldSpec, Kind, ListFilter, ParsedParams, Resource, ResourceVerb, engine,
 };
 use base::{Error, UserId, VocabularyWord};
 use serde_json::Value;
+use store::Tx;
 
 /// The account's own user, or another user who agreed to being reposted.
 pub static PROMOTABLE_USER: Resource = Resource {
@@ -48,7 +51,17 @@ pub fn find_by_user(ctx: &mut AccountContext<'_, '_>, user: UserId) -> Result<Op
 }
 
 pub fn find_own_user(ctx: &mut AccountContext<'_, '_>) -> Result<Option<UserId>, Error> {
-    let all = list_all(ctx)?;
-    let full = all.into_iter().find(|one| one.text("promotable_user_type") == "FULL");
-    Ok(full.and_then(|one| one.int("user_id")).map(UserId::new))
+    let account = ctx.account_id()?;
+    Ok(find_own_users(ctx.tx, &[account])?.remove(&account))
+}
+
+/// Each account's own user; accounts without one are omitted.
+pub fn find_own_users(tx: &mut Tx<'_>, accounts: &[i64]) -> Result<HashMap<i64, UserId>, Error> {
+    let rows = store::records::list_by_accounts(tx, PROMOTABLE_USER.name, accounts)?;
+    let mut all = AdsRecord::from_rows(&PROMOTABLE_USER, rows)?;
+    all.retain(|one| one.text("promotable_user_type") == "FULL");
+    // Of several, the oldest.
+    all.sort_unstable_by_key(|one| std::cmp::Reverse(one.id));
+    let own = all.iter().filter_map(|one| Some((one.account_id, UserId::new(one.int("user_id")?))));
+    Ok(own.collect())
 }

@@ -8,7 +8,7 @@ use base::refusal::AdsProblem;
 use base::{Error, Time, sorted_distinct};
 use serde_json::{Value, json};
 use store::ledger::AdEntity;
-use store::records;
+use store::{Tx, records};
 
 use crate::budget;
 use crate::resources::funding_instruments::{self, FUNDING_INSTRUMENT};
@@ -99,7 +99,19 @@ pub fn load_delivery_resources(
     ctx: &mut AccountContext<'_, '_>,
     records: &[AdsRecord],
 ) -> Result<DeliveryResources, Error> {
-    let mut resources = load_spending_resources(ctx, records)?;
+    let day = AccountTimeZone::from_name(ctx.account()?.record.text("timezone")).day_bounds(ctx.now());
+    let mut resources = load_funding(ctx.tx, records)?;
+    for entity in [AdEntity::Campaign, AdEntity::LineItem] {
+        let kind = resource_name(entity);
+        let own: Vec<&AdsRecord> = records.iter().filter(|one| one.resource.name == kind).collect();
+        let ids: Vec<i64> = own.iter().map(|record| record.id).collect();
+        let spent = budget::load_spent(ctx.tx, entity, &ids, day)?;
+        let reached = own.iter().filter(|record| {
+            let spent = spent.get(&record.id).copied().unwrap_or_default();
+            budget::budget_limits(entity, record).are_exhausted(spent)
+        });
+        resources.exhausted.extend(reached.map(|record| (kind, record.id)));
+    }
     mark_unseen(ctx, records, &mut resources)?;
     Ok(resources)
 }
@@ -150,16 +162,17 @@ fn mark_unseen(
     Ok(())
 }
 
-/// Like [`load_delivery_resources`] without visibility, for callers that check creatives themselves.
-pub fn load_spending_resources(
-    ctx: &mut AccountContext<'_, '_>,
-    records: &[AdsRecord],
+/// Which instruments can pay; for callers that check budgets and creatives themselves. Records may be of several
+/// accounts.
+pub fn load_funding<'r>(
+    tx: &mut Tx<'_>,
+    records: impl IntoIterator<Item = &'r AdsRecord>,
 ) -> Result<DeliveryResources, Error> {
-    let ids = sorted_distinct(records.iter().filter_map(|record| record.int("funding_instrument_id")));
-    let now = ctx.now();
+    let ids = sorted_distinct(records.into_iter().filter_map(|record| record.int("funding_instrument_id")));
+    let now = tx.now();
     let mut resources = DeliveryResources::default();
-    let spent: HashMap<i64, i64> = store::ledger::total_spend(ctx.tx, AdEntity::Funding, &ids)?.into_iter().collect();
-    for row in records::find_by_ids(ctx.tx, FUNDING_INSTRUMENT.name, &ids)? {
+    let spent: HashMap<i64, i64> = store::ledger::total_spend(tx, AdEntity::Funding, &ids)?.into_iter().collect();
+    for row in records::find_by_ids(tx, FUNDING_INSTRUMENT.name, &ids)? {
         let record = AdsRecord::from_stored(&FUNDING_INSTRUMENT, row)?;
         let spent = spent.get(&record.id).copied().unwrap_or(0);
         let able = funding_instruments::reasons_not_able_to_fund(&record, spent, now).is_empty();
@@ -168,18 +181,6 @@ pub fn load_spending_resources(
         if funding_instruments::is_order(&record) && limits.total.is_some() {
             resources.orders.insert(record.id);
         }
-    }
-    let day = AccountTimeZone::from_name(ctx.account()?.record.text("timezone")).day_bounds(now);
-    for entity in [AdEntity::Campaign, AdEntity::LineItem] {
-        let kind = resource_name(entity);
-        let own: Vec<&AdsRecord> = records.iter().filter(|one| one.resource.name == kind).collect();
-        let ids: Vec<i64> = own.iter().map(|record| record.id).collect();
-        let spent = budget::load_spent(ctx.tx, entity, &ids, day)?;
-        let reached = own.iter().filter(|record| {
-            let spent = spent.get(&record.id).copied().unwrap_or_default();
-            budget::budget_limits(entity, record).are_exhausted(spent)
-        });
-        resources.exhausted.extend(reached.map(|record| (kind, record.id)));
     }
     Ok(resources)
 }

@@ -192,8 +192,8 @@ pub(super) fn show_audience(tx: &mut Tx<'_>, text: &str) -> Result<Value, Error>
     let account = find_account(tx, &owner)?;
     let now = tx.now();
     let next_change = store::ads::audiences::next_membership_change(tx, id, now)?;
-    let permissions = records::list_all_by_field(tx, AUDIENCE_PERMISSION.name, ("custom_audience_id", id))?;
-    let criteria = records::list_all_by_field(tx, TARGETING_CRITERION.name, ("audience", id))?;
+    let permissions = records::list_all_by_field(tx, AUDIENCE_PERMISSION.name, "custom_audience_id", &[id])?;
+    let criteria = records::list_all_by_field(tx, TARGETING_CRITERION.name, "audience", &[id])?;
     let mut shared = Vec::new();
     for row in permissions.into_iter().filter(|row| !row.deleted).take(MAX_LISTED) {
         let permission = AdsRecord::from_stored(&AUDIENCE_PERMISSION, row)?;

@@ -71,7 +71,7 @@ fn find_conflict(
     campaigns: &[i64],
 ) -> Result<Option<AdsProblem>, Error> {
     let (account, now) = (ctx.account_id()?, ctx.now());
-    let others = list_unfinished(ctx.tx, account, now)?;
+    let others = list_unfinished(ctx.tx, &[account], now)?;
     let other = others.iter().find(|other| other.id != test.id && has_campaign(other, campaigns));
     let conflict = other.map(|other| {
         let message = format!("One of them takes part in the A/B test {} already", other.formatted_id());
