@@ -203,7 +203,10 @@ impl DeliveryState {
                 budget_and_spent(AdEntity::LineItem, item, &self.spent),
             ];
             let paced = [campaign, item].iter().any(|record| record.flag("standard_delivery"));
-            let pace = budgets.iter().filter_map(|budget| pace_allowance(*budget, item, now, day)).min();
+            let periods = [servability::campaign_period(campaign), item.int("start_time").zip(item.int("end_time"))];
+            let pace =
+                budgets.iter().zip(periods).filter_map(|(budget, period)| pace_allowance(*budget, period, now, day));
+            let pace = pace.min();
             if paced && pace.is_some_and(|pace| pace <= 0) {
                 continue;
             }
@@ -277,10 +280,10 @@ fn budget_and_spent(entity: AdEntity, record: &AdsRecord, spent: &SpentByEntity)
 }
 
 /// What may still be spent when spending is at most proportional to elapsed time plus one hour, in micros; `None`
-/// without a budget that has a period.
+/// without a budget that has a period. A total budget is spread over the period, a daily one over the day.
 fn pace_allowance(
     (limits, spent): (BudgetLimits, BudgetSpent),
-    item: &AdsRecord,
+    period: Option<(i64, i64)>,
     now: Time,
     day: (Time, Time),
 ) -> Option<i64> {
@@ -292,10 +295,8 @@ fn pace_allowance(
     if let Some(daily) = limits.daily {
         return Some(allowed(daily, day.0.ms(), day.1.ms()) - spent.today);
     }
-    match (limits.total, item.int("start_time"), item.int("end_time")) {
-        (Some(total), Some(from), Some(to)) => Some(allowed(total, from, to) - spent.total),
-        _ => None,
-    }
+    let (from, to) = period?;
+    Some(allowed(limits.total?, from, to) - spent.total)
 }
 
 /// What is left of the budgets, whichever has least, in micros.
@@ -356,4 +357,28 @@ fn effective_bid(item: &AdsRecord, remaining: Option<i64>, sums: &MetricSums, no
     };
     let whole = bid / bounds.step * bounds.step;
     whole.clamp(bounds.min, bounds.max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn budget_of_a_campaign_is_spread_over_all_its_line_items() {
+        let mut campaign = AdsRecord::new(&CAMPAIGN, 1, 1, Time::from_ms(0));
+        let flights = serde_json::json!([
+            [0, 10 * DAY_MS, 1, 0, 1, 1],
+            [10 * DAY_MS, 20 * DAY_MS, 1, 0, 2, 1],
+            [50 * DAY_MS, 60 * DAY_MS, 1, 1, 3, 1],
+        ]);
+        campaign.set("flights", flights);
+        let period = servability::campaign_period(&campaign);
+        assert_eq!(period, Some((0, 20 * DAY_MS)));
+        // The first line item spent its half.
+        let budget = (BudgetLimits { total: Some(20_000), daily: None }, BudgetSpent { total: 10_000, today: 0 });
+        let now = Time::from_ms(11 * DAY_MS);
+        assert_eq!(pace_allowance(budget, period, now, (now, now.plus_ms(DAY_MS))), Some(1_041));
+        campaign.set("flights", serde_json::json!([[0, null, 1, 0, 1, 1]]));
+        assert_eq!(servability::campaign_period(&campaign), None);
+    }
 }

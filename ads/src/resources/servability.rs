@@ -85,6 +85,14 @@ fn parse_flights(campaign: &AdsRecord) -> Vec<LineItemFlight> {
     campaign.items("flights").iter().map(entry).collect()
 }
 
+/// From the first start to the last end of a campaign's line items, in milliseconds; `None` if one of them has no end.
+pub fn campaign_period(campaign: &AdsRecord) -> Option<(i64, i64)> {
+    let mut flights = parse_flights(campaign);
+    flights.retain(|flight| !flight.draft);
+    let ends: Option<Vec<i64>> = flights.iter().map(|flight| flight.end).collect();
+    Some((flights.iter().filter_map(|flight| flight.start).min()?, ends?.into_iter().max()?))
+}
+
 /// Whether a line item has a suitable creative, an audience, and keywords if it needs some.
 pub fn is_complete(item: &AdsRecord) -> bool {
     item.int("creatives").unwrap_or(0) > 0 && !item.flag("unreached") && !item.flag("lacks_keywords")
