@@ -92,7 +92,7 @@ fn add_error_headers(reply: HttpReply, format: ErrorFormat, refusal: &Refusal) -
         Refusal::Unavailable => reply.header(RETRY_AFTER, HeaderValue::from_static("1")),
         // The rest of the body is not read.
         Refusal::BodyTimeout => reply.header(CONNECTION, HeaderValue::from_static("close")),
-        Refusal::Unauthenticated(_) if format == ErrorFormat::V2 => {
+        Refusal::Unauthenticated(_) if format == ErrorFormat::V2 && reply.status == 401 => {
             reply.header(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
         }
         // RFC 6749 §5.2: a client that authenticates by a header learns which scheme to use.

@@ -2,7 +2,7 @@
 //! (contract core §3.1).
 
 use base::Refusal;
-use base::refusal::{InvalidParameter, RefusalKind, ResourceRef, StreamConnectionRefusal};
+use base::refusal::{AuthenticationProblem, InvalidParameter, RefusalKind, ResourceRef, StreamConnectionRefusal};
 use serde_json::{Map, Value, json};
 
 use super::{ErrorContext, codes, refusal_code, refusal_status, status_reason};
@@ -24,7 +24,11 @@ struct ProblemDocument {
 }
 
 pub(super) fn render(refusal: &Refusal, context: ErrorContext<'_>) -> HttpReply {
-    let status = refusal_status(refusal);
+    let status = match refusal {
+        // Elsewhere it is 401, as published.
+        Refusal::Unauthenticated(AuthenticationProblem::App) => 403,
+        _ => refusal_status(refusal),
+    };
     let problem = build_problem(refusal, status, context);
     let members = problem.to_members(Some(status), context);
     let errors: Vec<Value> = match refusal {
@@ -168,7 +172,12 @@ fn build_problem(refusal: &Refusal, status: u16, context: ErrorContext<'_>) -> P
         Refusal::InsufficientAccessLevel => {
             ProblemDocument::new("oauth1-permissions", "Forbidden", ACCESS_LEVEL_DETAIL)
         }
-        Refusal::NotEnrolled { required } => not_enrolled_problem(required, context),
+        Refusal::NotEnrolled { required } => {
+            client_forbidden_problem(NOT_ENROLLED_DETAIL, context).add_member("required_enrollment", *required)
+        }
+        Refusal::Unauthenticated(AuthenticationProblem::App) => {
+            client_forbidden_problem("The app is suspended.", context)
+        }
         Refusal::Forbidden { detail, .. } => ProblemDocument::blank_with_detail(status, detail.as_ref()),
         Refusal::Legacy { message, .. } => ProblemDocument::blank_with_detail(status, message.as_ref()),
         Refusal::OAuth2 { description, .. } => ProblemDocument::blank_with_detail(status, description.as_ref()),
@@ -254,10 +263,9 @@ fn not_visible_problem(subject: &ResourceRef) -> ProblemDocument {
     ProblemDocument::new("not-authorized-for-resource", "Authorization Error", detail).add_resource(subject)
 }
 
-fn not_enrolled_problem(required: &'static str, context: ErrorContext<'_>) -> ProblemDocument {
-    let problem = ProblemDocument::new("client-forbidden", "Client Forbidden", NOT_ENROLLED_DETAIL)
+fn client_forbidden_problem(detail: &'static str, context: ErrorContext<'_>) -> ProblemDocument {
+    let problem = ProblemDocument::new("client-forbidden", "Client Forbidden", detail)
         .add_member("reason", "client-not-enrolled")
-        .add_member("required_enrollment", required)
         .add_member("registration_url", REGISTRATION_URL);
     match context.app {
         Some(app) => problem.add_member("client_id", app.to_string()),

@@ -300,7 +300,9 @@ fn suspended_app_receives_nothing_until_it_is_restored() {
     };
     set(&mut server, 1);
     let request = TestRequest::get("/2/webhooks").bearer(&app.bearer);
-    assert!([401, 403].contains(&server.send(request).status));
+    server.send(request).assert_problem(403, "client-forbidden");
+    let request = TestRequest::get("/1.1/application/rate_limit_status.json").bearer(&app.bearer);
+    assert_eq!(server.send(request).assert_status(401)["errors"][0]["code"], 416);
     // Neither what waited nor what comes to it.
     ids.extend(send(&server, &id, 3, 1));
     std::thread::sleep(Duration::from_millis(2500));
