@@ -241,7 +241,8 @@ pub(crate) fn duplicate_subscription() -> Refusal {
 }
 
 pub(crate) fn subscription_limit_exceeded(max: i64) -> Refusal {
-    Refusal::forbidden(format!("SubscriptionLimitExceeded: An app has at most {max} subscriptions."))
+    let message = format!("SubscriptionLimitExceeded: An app has at most {max} subscriptions.");
+    Refusal::named_reason(RefusalKind::Forbidden, "", "", message)
 }
 
 pub fn update(
