@@ -13,6 +13,9 @@ use crate::{post_actions, users};
 /// The longest name of a folder, in characters (contract core §7.4).
 pub const FOLDER_NAME_LENGTH: usize = 25;
 
+/// Folders per user.
+pub const MAX_FOLDERS: i64 = 1_000;
+
 /// Only the newest bookmarks are listed (contract core §7.4).
 const MAX_LISTED: i64 = 800;
 
@@ -68,7 +71,13 @@ pub fn find_post_bookmark(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<V
 }
 
 pub fn create_folder(tx: &mut Tx<'_>, user: UserId, name: &str) -> Result<BookmarkFolder, Error> {
+    // Concurrent calls must count each other's folders.
+    store::users::lock(tx, user)?;
     users::find_active(tx, user)?;
+    if bookmarks::count_folders(tx, user)? >= MAX_FOLDERS {
+        let detail = format!("You have reached the limit of {MAX_FOLDERS} bookmark folders.");
+        return Err(Refusal::forbidden(detail).into());
+    }
     if name.trim().is_empty() {
         return Err(Refusal::missing_parameter("name").into());
     }

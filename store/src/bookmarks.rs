@@ -96,6 +96,10 @@ pub fn insert_folder(tx: &mut Tx<'_>, folder: &BookmarkFolder) -> Result<(), Fau
     insert!(tx, BookmarkFolder, folder)
 }
 
+pub fn count_folders(tx: &mut Tx<'_>, user: UserId) -> Result<i64, Fault> {
+    tx.query_number("SELECT COUNT(*) FROM bookmark_folder WHERE user_id = $1", &[user.into()])
+}
+
 /// The folder may belong to any user.
 pub fn find_folder(tx: &mut Tx<'_>, id: i64) -> Result<Option<BookmarkFolder>, Fault> {
     let sql = select!(BookmarkFolder, "WHERE id = $1");

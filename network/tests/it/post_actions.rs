@@ -1,4 +1,5 @@
 use base::{PostId, UserId};
+use network::bookmarks::MAX_FOLDERS;
 use network::posts::{self, NewPost};
 use network::users::NewUser;
 use network::{bookmarks, likes, replies, reposts};
@@ -20,6 +21,21 @@ async fn like(world: &World, user: UserId, post: PostId) {
 async fn repost(world: &World, user: UserId, post: PostId) -> PostId {
     let work = move |tx: &mut Tx<'_>| reposts::repost(tx, user, None, post);
     world.write(work).await.id
+}
+
+#[test]
+fn bookmark_folders_per_user_are_limited() {
+    on_each_engine(async |world| {
+        let (ada, bob) = (world.user("ada").await, world.user("bob").await);
+        let create_all = move |tx: &mut Tx<'_>| {
+            let mut created = (0..MAX_FOLDERS).map(|number| bookmarks::create_folder(tx, ada, &number.to_string()));
+            created.try_for_each(|folder| folder.map(drop))
+        };
+        world.write(create_all).await;
+        let more = move |tx: &mut Tx<'_>| bookmarks::create_folder(tx, ada, "one more");
+        assert!(world.refused(more).await.contains("1000 bookmark folders"));
+        world.write(move |tx| bookmarks::create_folder(tx, bob, "another's")).await;
+    });
 }
 
 #[test]
