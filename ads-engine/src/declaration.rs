@@ -149,11 +149,13 @@ pub enum AdsRateClass {
     High,
     /// 5 in 15 minutes: reference data shared by all accounts.
     Low,
-    /// 400 in 15 minutes: targeting options.
+    /// 400 in 15 minutes for all operations of the class, as for those below.
     Options,
     /// 500 in 15 minutes.
-    Insights,
-    /// 250 in 15 minutes: statistics.
+    KeywordInsights,
+    /// 400 in 15 minutes.
+    AudienceInsights,
+    /// 250 in 15 minutes.
     Stats,
     PerMinute(u32),
     /// Requests per minute for an account, whichever user makes them.

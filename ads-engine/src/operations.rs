@@ -65,7 +65,8 @@ impl AdsOperation {
                 AdsRateClass::PerMinute(_)
                 | AdsRateClass::Low
                 | AdsRateClass::Options
-                | AdsRateClass::Insights
+                | AdsRateClass::KeywordInsights
+                | AdsRateClass::AudienceInsights
                 | AdsRateClass::Stats => false,
             }
     }

@@ -22,7 +22,7 @@ pub(super) static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
     show_auction_insights,
 )
 .requires_role(RequiredRole::CampaignReader)
-.rate_limited(AdsRateClass::Insights)
+.rate_limited(AdsRateClass::Standard)
 .params(&[
     FieldSpec::new("line_item_ids", Kind::custom(&LINE_ITEM).list(1, 200)).required(),
     FieldSpec::text("start_time", 1, 40).required(),

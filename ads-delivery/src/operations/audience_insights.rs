@@ -34,7 +34,7 @@ pub(super) static OPERATIONS: &[CustomOperation] = &[
         show_insights,
     )
     .requires_role(RequiredRole::CampaignReader)
-    .rate_limited(AdsRateClass::Options)
+    .rate_limited(AdsRateClass::AudienceInsights)
     .params(&[
         FieldSpec::one_of("audience_type", AUDIENCE_TYPES).required(),
         FieldSpec::text("audience_value", 1, 64),
@@ -47,7 +47,7 @@ pub(super) static OPERATIONS: &[CustomOperation] = &[
         list_available_audiences,
     )
     .requires_role(RequiredRole::CampaignReader)
-    .rate_limited(AdsRateClass::Options),
+    .rate_limited(AdsRateClass::AudienceInsights),
 ];
 
 /// A characteristic, and the criteria of its values with their names.

@@ -26,7 +26,7 @@ pub(super) static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
     search_keyword_insights,
 )
 .requires_role(RequiredRole::Anyone)
-.rate_limited(AdsRateClass::Insights)
+.rate_limited(AdsRateClass::KeywordInsights)
 .uses_search()
 .params(&[
     FieldSpec::one_of("granularity", &["DAY", "HOUR"]).required(),

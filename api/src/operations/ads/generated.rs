@@ -12,8 +12,11 @@ pub(in crate::operations) fn generate_endpoints() -> &'static [Endpoint] {
 
 fn build_endpoint(operation: &'static ads_engine::AdsOperation) -> Endpoint {
     let (windows, shared): (&'static [RateWindow], _) = match operation.rate_class {
-        // All changes share one window.
         AdsRateClass::PerMinute(CHANGES_PER_MINUTE) => (&[], Some(&WRITES)),
+        AdsRateClass::Options => (&[], Some(&OPTIONS)),
+        AdsRateClass::KeywordInsights => (&[], Some(&KEYWORD_INSIGHTS)),
+        AdsRateClass::AudienceInsights => (&[], Some(&AUDIENCE_INSIGHTS)),
+        AdsRateClass::Stats => (&[], Some(&STATS)),
         rate_class => (Vec::leak(vec![rate_window(rate_class)]), None),
     };
     let scopes = if operation.is_write { WRITE } else { READ };
@@ -40,16 +43,18 @@ const WRITE: Scopes = Scopes::from_slice(&[Scope::AdsWrite]);
 
 /// Changes of any kind per user.
 const CHANGES_PER_MINUTE: u32 = 450;
+// Each is one window per user for a category of operations (contract ads §1.8).
 pub(super) static WRITES: SharedWindow = SharedWindow { name: "ads changes", window: per_minute(CHANGES_PER_MINUTE) };
+static OPTIONS: SharedWindow = SharedWindow { name: "ads targeting options", window: per_quarter_hour(400) };
+static KEYWORD_INSIGHTS: SharedWindow = SharedWindow { name: "ads keyword insights", window: per_quarter_hour(500) };
+static AUDIENCE_INSIGHTS: SharedWindow = SharedWindow { name: "ads audience insights", window: per_quarter_hour(400) };
+static STATS: SharedWindow = SharedWindow { name: "ads statistics", window: per_quarter_hour(250) };
 
 const fn rate_window(rate_class: AdsRateClass) -> RateWindow {
     match rate_class {
-        AdsRateClass::Standard => per_quarter_hour(2_000),
         AdsRateClass::High => per_quarter_hour(10_000),
         AdsRateClass::Low => per_quarter_hour(5),
-        AdsRateClass::Options => per_quarter_hour(400),
-        AdsRateClass::Insights => per_quarter_hour(500),
-        AdsRateClass::Stats => per_quarter_hour(250),
         AdsRateClass::PerMinute(calls) | AdsRateClass::AccountPerMinute(calls) => per_minute(calls),
+        _ => per_quarter_hour(2_000),
     }
 }

@@ -62,6 +62,21 @@ fn ads_rate_limit_counts_for_account_and_user() {
 }
 
 #[test]
+fn ads_operations_of_a_category_share_their_rate_limit() {
+    let server = TestServer::start(&["--rate-limits", "table"]);
+    let owner = server.new_user("owner");
+    let remaining = |path: &str| send(&owner, "GET", path, &[]).header_number("x-rate-limit-remaining");
+    assert_eq!(remaining("/12/targeting_criteria/interests"), 399);
+    assert_eq!(remaining("/12/targeting_criteria/languages"), 398);
+    assert_eq!(remaining("/12/targeting_criteria/tv_markets"), 1_999);
+    assert_eq!(remaining("/12/targeting_criteria/interests"), 397);
+    let account = server.run_cli(&["ads", "account", "create", "Own", "--user", &owner.username]);
+    let account = account.json()["id"].as_str().unwrap().to_owned();
+    assert_eq!(remaining(&format!("/12/stats/accounts/{account}")), 249);
+    assert_eq!(remaining(&format!("/12/stats/accounts/{account}/active_entities")), 248);
+}
+
+#[test]
 fn ads_scopes_permit_reading_or_writing() {
     let ads = Advertiser::new();
     let path = format!("/12/accounts/{}", ads.account);
