@@ -49,8 +49,9 @@ pub(super) fn check_proxies(settings: &ServerSettings) -> DoctorFinding {
     match counts {
         Some(ForwardingCounts { forwarded: 0, without_address, .. }) if without_address > 0 => {
             DoctorFinding::Warning(format!(
-                "{without_address} requests came from {trusted} and none names its client: let the proxy set \
-                 X-Forwarded-For, or the server neither limits nor records the addresses of clients"
+                "{without_address} requests came from {trusted} and none names its client: unless they are the proxy's \
+                 own health checks, let it set X-Forwarded-For, or the server neither limits nor records the addresses \
+                 of clients"
             ))
         }
         Some(ForwardingCounts { forwarded: 0, ignored, .. }) if ignored > 0 => DoctorFinding::Warning(format!(
