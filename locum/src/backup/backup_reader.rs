@@ -85,15 +85,30 @@ impl BackupReader {
         BackupManifest::decode(&text).map_err(|what| wrong(&what))
     }
 
-    /// The newest, unless another one is asked for.
+    /// The one that is asked for, or the newest with a database, or the newest if none has one.
     pub(crate) async fn choose_manifest(&self, id: Option<&str>) -> Result<BackupManifest, CommandError> {
-        let newest = match id {
-            Some(_) => None,
-            None => self.list_ids().await?.pop(),
-        };
-        let id = id.or(newest.as_deref());
-        let id = id.ok_or_else(|| CommandError::Failed("there is no complete backup in this place".to_owned()))?;
-        self.read_manifest(id).await
+        if let Some(id) = id {
+            return self.read_manifest(id).await;
+        }
+        if let Some(found) = self.newest_with_database(|_| true).await? {
+            return Ok(found);
+        }
+        let newest = self.list_ids().await?.pop();
+        let id = newest.ok_or_else(|| CommandError::Failed("there is no complete backup in this place".to_owned()))?;
+        self.read_manifest(&id).await
+    }
+
+    pub(crate) async fn newest_with_database(
+        &self,
+        is_wanted: impl Fn(&BackupManifest) -> bool,
+    ) -> Result<Option<BackupManifest>, CommandError> {
+        for id in self.list_ids().await?.iter().rev() {
+            let manifest = self.read_manifest(id).await?;
+            if manifest.database.is_some() && is_wanted(&manifest) {
+                return Ok(Some(manifest));
+            }
+        }
+        Ok(None)
     }
 }
 

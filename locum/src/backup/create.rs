@@ -1,7 +1,7 @@
 //! Makes a backup while the server may serve and write.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use base::encryption::format_key_id;
 use base::refusal::RefusalKind;
@@ -15,7 +15,7 @@ use tokio::sync::Mutex;
 use super::backup_writer::BackupWriter;
 use super::manifest::{self, BackupFile, BackupManifest};
 use super::prune::prune_backups;
-use super::{BackupLocation, BackupReader, ScratchFolder, SealedKeys, media_object, storage_fault};
+use super::{BackupLocation, BackupReader, MEDIA_PREFIX, ScratchFolder, SealedKeys, media_object, storage_fault};
 use crate::config::DATABASE_FILE;
 use crate::instance::{self, Instance, InstanceManifest};
 
@@ -64,31 +64,43 @@ pub(crate) async fn create_backup(
         run.writer.abort().await;
         return Err(error);
     }
-    let mut report = run.finish().await?;
+    let (mut report, manifest) = run.finish().await?;
     if let (Some(keep), BackupLocation::Folder(_) | BackupLocation::Bucket(_)) = (options.keep, location) {
-        report.removed_backups = prune_backups(location, keep).await?;
+        report.removed_backups = prune_backups(location, &manifest, keep).await?;
     }
     Ok(report)
 }
 
-/// A backup among the media files would contain the backups before it.
+/// A backup among the media files would contain the backups before it, and one whose own media are the network's would
+/// delete them with the backup.
 fn refuse_media_location(instance: &Instance, location: &BackupLocation) -> Result<(), Error> {
     let settings = &instance.settings;
-    let is_inside = match location {
-        BackupLocation::Bucket(bucket) => {
-            let media = settings.media_bucket.as_ref().map(|media| format!("{media}/").replace("//", "/"));
-            media.is_some_and(|media| format!("{bucket}/").replace("//", "/").starts_with(&media))
-        }
+    let overlaps = match location {
+        BackupLocation::Bucket(bucket) => settings.media_bucket.as_ref().is_some_and(|media| {
+            let folder = |place: &dyn std::fmt::Display| format!("{place}/").replace("//", "/");
+            let (media, target) = (folder(media), folder(bucket));
+            target.starts_with(&media) || media.starts_with(&folder(&format!("{target}{MEDIA_PREFIX}")))
+        }),
         BackupLocation::File(path) | BackupLocation::Folder(path) => {
-            let absolute = |path| std::path::absolute(path).map_err(Fault::context("the backup's path"));
-            absolute(path)?.starts_with(absolute(&settings.media_dir)?)
+            let (media, target) = (resolve_path(&settings.media_dir)?, resolve_path(path)?);
+            target.starts_with(&media) || media.starts_with(target.join(MEDIA_PREFIX))
         }
     };
-    if is_inside {
-        let message = format!("{location} is among the media files: back up elsewhere");
+    if overlaps {
+        let message = format!("{location} is among the media files, or contains them as a backup's: back up elsewhere");
         return Err(Refusal::invalid_parameter("target", location, message).into());
     }
     Ok(())
+}
+
+/// The absolute path without symbolic links, also of what does not exist yet.
+fn resolve_path(path: &Path) -> Result<PathBuf, Fault> {
+    let absolute = std::path::absolute(path).map_err(Fault::context("the backup's path"))?;
+    let existing = absolute.ancestors().find_map(|folder| Some((folder, folder.canonicalize().ok()?)));
+    Ok(match existing.and_then(|(folder, real)| Some(real.join(absolute.strip_prefix(folder).ok()?))) {
+        Some(resolved) => resolved,
+        None => absolute,
+    })
 }
 
 struct BackupRun<'a> {
@@ -201,12 +213,12 @@ impl<'a> BackupRun<'a> {
         outcome
     }
 
-    async fn finish(self) -> Result<BackupReport, Error> {
+    async fn finish(self) -> Result<(BackupReport, BackupManifest), Error> {
         let Self { writer, manifest, mut report, .. } = self;
         report.media_files = manifest.media.len();
         report.absent_files = manifest.absent.len();
         writer.finish(&BackupManifest::object_name(&manifest.id), manifest.encode()?).await?;
-        Ok(report)
+        Ok((report, manifest))
     }
 }
 
@@ -273,9 +285,9 @@ async fn list_earlier_media(location: &BackupLocation) -> Result<HashMap<String,
     let manifest = reader.read_manifest(&newest).await?;
     let mut listed = manifest.media_by_name();
     let mut found = HashMap::new();
-    let mut objects = reader.files.list(Some(super::MEDIA_PREFIX)).map_err(storage_fault)?;
+    let mut objects = reader.files.list(Some(MEDIA_PREFIX)).map_err(storage_fault)?;
     while let Some(object) = objects.try_next().await.map_err(storage_fault)? {
-        let name = object.name.strip_prefix(super::MEDIA_PREFIX).and_then(|name| name.strip_prefix('/'));
+        let name = object.name.strip_prefix(MEDIA_PREFIX).and_then(|name| name.strip_prefix('/'));
         if let Some((name, file)) = name.and_then(|name| listed.remove_entry(name))
             && file.bytes == object.size
         {

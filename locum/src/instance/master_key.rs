@@ -28,11 +28,9 @@ pub(crate) fn load_keys(settings: &ServerSettings) -> Result<Vec<MasterKey>, Com
 pub(crate) struct RestoredKeyFiles(Vec<PathBuf>);
 
 impl RestoredKeyFiles {
-    /// Writes the first key to `file`, which must not exist, and the others next to it.
+    /// Writes the first key to `file` and the others next to it, as far as the files do not exist.
     pub(crate) fn write(&mut self, file: &Path, keys: &[MasterKey]) -> Result<(), CommandError> {
-        if file.exists() {
-            return Err(CommandError::Usage(format!("{} already exists", file.display())));
-        }
+        Self::refuse_other_key(file, keys)?;
         for (number, key) in keys.iter().enumerate().rev() {
             let path = if number == 0 { file.to_owned() } else { old_key_file(file, key) };
             if !path.exists() {
@@ -41,6 +39,15 @@ impl RestoredKeyFiles {
             }
         }
         Ok(())
+    }
+
+    /// Refuses a file with a key that is not the first of these.
+    pub(crate) fn refuse_other_key(file: &Path, keys: &[MasterKey]) -> Result<(), CommandError> {
+        if !file.exists() || keys.first().map(MasterKey::id) == Some(read_key_file(file)?.id()) {
+            return Ok(());
+        }
+        let file = file.display();
+        Err(CommandError::Usage(format!("{file} already exists, with another key than the backup's: move it away")))
     }
 
     pub(crate) fn keep(&mut self) {

@@ -8,7 +8,7 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
 use web::metrics::ServerMetrics;
 
-use crate::backup::{BackupLocation, BackupOptions, BackupReader, create_backup};
+use crate::backup::{BackupLocation, BackupManifest, BackupOptions, BackupReader, create_backup};
 use crate::command_error::CommandError;
 use crate::config::ServerSettings;
 use crate::instance::Instance;
@@ -47,15 +47,15 @@ impl BackupSchedule {
         Ok(Some(Self { location, every: settings.backup.every.0, keep: settings.backup.keep }))
     }
 
-    /// When the newest backup was made.
+    /// When the newest backup with a database was made. Those from the future do not count: a clock was wrong.
     pub(crate) async fn newest_backup_time(&self) -> Result<Option<Time>, CommandError> {
         let exists = !matches!(&self.location, BackupLocation::Folder(path) if !path.exists());
         let reader = if exists { Some(BackupReader::open(&self.location)?) } else { None };
         let Some(reader) = reader else { return Ok(None) };
-        let Some(id) = reader.list_ids().await?.pop() else {
-            return Ok(None);
-        };
-        Ok(Time::parse(&reader.read_manifest(&id).await?.created_at))
+        let now = clock::wall_time();
+        let is_past = |manifest: &BackupManifest| Time::parse(&manifest.created_at).is_some_and(|at| at <= now);
+        let newest = reader.newest_with_database(is_past).await?;
+        Ok(newest.and_then(|manifest| Time::parse(&manifest.created_at)))
     }
 
     /// Zero if a backup is due.

@@ -92,10 +92,14 @@ impl Restore<'_> {
 
     fn restore(&self, keys: Option<Vec<MasterKey>>, key_files: &mut RestoredKeyFiles) -> Result<Value, CommandError> {
         self.refuse_existing()?;
+        let key_file = keys.clone().zip(instance::key_file_path(&self.settings));
+        if let Some((keys, file)) = &key_file {
+            RestoredKeyFiles::refuse_other_key(file, keys)?;
+        }
         let data_dir = &self.settings.core.data_dir;
         instance::create_private_folder(data_dir)?;
         let scratch = ScratchFolder::create(data_dir.join(SCRATCH_FOLDER))?;
-        let database = self.check_database(scratch.path(), keys.clone())?;
+        let database = self.check_database(scratch.path(), keys)?;
         let files = self.settings.open_media_files()?;
         let is_usable = is_sound(database.as_ref());
         let media = if is_usable {
@@ -104,10 +108,8 @@ impl Restore<'_> {
             instance::block_on(MediaCheck::run(&self.reader, &self.manifest))?
         };
         let may_restore = is_usable && (self.args.allow_missing_media || !media.is_incomplete());
-        if let (Some(keys), Some(file), true) = (&keys, instance::key_file_path(&self.settings), may_restore)
-            && !file.exists()
-        {
-            key_files.write(&file, keys)?;
+        if let (Some((keys, file)), true) = (&key_file, may_restore) {
+            key_files.write(file, keys)?;
         }
         let aside = if may_restore { self.install_database(scratch.path())? } else { None };
         Ok(self.report("restored", may_restore, &media, database.as_ref(), aside))

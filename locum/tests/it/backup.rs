@@ -329,6 +329,9 @@ fn existing_network_is_not_overwritten_by_a_restore() {
     server.run_cli(&["backup", text(&target)]).assert_exit_code(1);
     let among_media = server.data_dir().join("media/backups/");
     server.run_cli(&["backup", text(&among_media)]).assert_exit_code(2);
+    // Its media would be those of the network.
+    let around_media = format!("{}/", text(&server.data_dir()));
+    server.run_cli(&["backup", &around_media]).assert_exit_code(2);
     server.stop();
     server.run_cli(&["restore", text(&target)]).assert_exit_code(2);
     let mut other = TestServer::start_other_network(&[]);
@@ -382,7 +385,17 @@ fn master_key_is_restored_with_its_passphrase_only() {
         assert!(!file.exists() && !empty.data_dir().join("master.key").exists(), "a key of a damaged backup is left");
     }
     empty.run_cli(&[&["restore", text(&with_key)], &flags[..]].concat()).assert_success();
-    assert_eq!(fs::read_to_string(file).unwrap(), key);
+    assert_eq!(fs::read_to_string(&file).unwrap(), key);
+    // A key file with another key is in the way.
+    let other = TestServer::prepare(&[]);
+    let (other_key, file) = (key.replace(secret, &secret.chars().rev().collect::<String>()), text(&file));
+    fs::write(other.sibling_path("own.key"), other_key).unwrap();
+    let own = text(&other.sibling_path("own.key")).to_owned();
+    let ran = other.run_cli(&[&["restore", text(&with_key)], &flags[..2], &["--master-key", &own]].concat());
+    assert_ne!(ran.code, 0, "{ran:?}");
+    assert!(!other.data_dir().join("locum.db").exists());
+    let flags = [&flags[..2], &["--master-key", file]].concat();
+    other.run_cli(&[&["restore", text(&with_key)], &flags[..]].concat()).assert_success();
 }
 
 #[test]
@@ -409,6 +422,10 @@ fn later_backup_in_the_same_folder_copies_new_media_only_and_old_ones_are_remove
     assert_eq!(verify(&[]).json()["verified"], true);
     assert_eq!(verify(&["--backup", second["backup"].as_str().unwrap()]).json()["verified"], true);
     verify(&["--backup", first["backup"].as_str().unwrap()]).assert_exit_code(1);
+    // One without a database takes nobody's place.
+    server.run_cli(&["backup", &target, "--media-only", "--keep", "1"]).assert_success();
+    assert_eq!(files_under(&folder.join("database")).len(), 2);
+    assert_eq!(verify(&[]).json()["backup"], third["backup"]);
 }
 
 #[test]
