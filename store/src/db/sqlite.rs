@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use base::clock::monotonic_now;
 use base::{Error, Fault};
 use crossbeam_channel::{Receiver, RecvTimeoutError, bounded, unbounded};
 use rusqlite::config::DbConfig;
@@ -29,6 +30,11 @@ const STATEMENT_CACHE_SIZE: usize = 256;
 /// Steps of SQLite's virtual machine, a fraction of a millisecond, between two checks of a query's time.
 const PROGRESS_STEPS: std::ffi::c_int = 10_000;
 
+/// How long a connection waits for another that is in its way.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+const TRUNCATE_TIMEOUT: Duration = Duration::from_millis(50);
+const TRUNCATE_RETRY_DELAY: Duration = Duration::from_secs(5);
+
 /// Page cache of a connection.
 const CACHE_KIB: u32 = 16 * 1024;
 /// The writer's page cache: an import touches pages all over the file.
@@ -41,7 +47,7 @@ fn open_connection(path: &Path, cache_kib: u32) -> Result<Connection, Fault> {
     // Without it every cached statement with a join or a range is planned anew at each run.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(Fault::context("fixing query plans"))?;
     conn.set_prepared_statement_cache_capacity(STATEMENT_CACHE_SIZE);
-    conn.busy_timeout(Duration::from_secs(10)).map_err(Fault::context("the busy time-out"))?;
+    conn.busy_timeout(BUSY_TIMEOUT).map_err(Fault::context("the busy time-out"))?;
     // The file is not mapped: each connection would count its pages again, for little gain.
     conn.execute_batch(&format!(
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;
@@ -171,11 +177,26 @@ fn file_size(path: &Path) -> u64 {
     std::fs::metadata(path).map_or(0, |file| file.len())
 }
 
-fn checkpoint_wal(conn: &Connection, how: &str) {
-    let result = conn.query_row(&format!("PRAGMA wal_checkpoint({how})"), [], |_| Ok(()));
-    if let Err(error) = result {
+/// Returns false if readers were in the way.
+fn checkpoint_wal(conn: &Connection, how: &str) -> bool {
+    let result = conn.query_row(&format!("PRAGMA wal_checkpoint({how})"), [], |row| row.get::<_, i64>(0));
+    if let Err(error) = &result {
         tracing::warn!(%error, "failed to checkpoint the WAL; will retry");
     }
+    matches!(result, Ok(0))
+}
+
+/// Commits wait for it, so it does not wait long for a reader that takes minutes, such as a backup.
+fn truncate_wal_briefly(conn: &Connection) -> bool {
+    let set_timeout = |timeout| {
+        if let Err(error) = conn.busy_timeout(timeout) {
+            tracing::warn!(%error, "failed to set the busy time-out");
+        }
+    };
+    set_timeout(TRUNCATE_TIMEOUT);
+    let is_done = checkpoint_wal(conn, "TRUNCATE");
+    set_timeout(BUSY_TIMEOUT);
+    is_done
 }
 
 fn run_writer(
@@ -185,6 +206,7 @@ fn run_writer(
     waker: &watch::Sender<u64>,
     wal: &Path,
 ) {
+    let mut truncate_from = monotonic_now();
     while let Ok(first) = jobs.recv() {
         let mut done = Vec::with_capacity(MAX_COMMIT_JOBS);
         let (commit, marks) = commit_together(conn, first, jobs, context, &mut done);
@@ -194,8 +216,8 @@ fn run_writer(
         for job in done {
             job.finish(commit.clone());
         }
-        if file_size(wal) > TRUNCATE_SIZE {
-            checkpoint_wal(conn, "TRUNCATE");
+        if file_size(wal) > TRUNCATE_SIZE && monotonic_now() >= truncate_from && !truncate_wal_briefly(conn) {
+            truncate_from = monotonic_now() + TRUNCATE_RETRY_DELAY;
         }
     }
 }
