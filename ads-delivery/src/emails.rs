@@ -114,13 +114,14 @@ fn wants_email(tx: &mut Tx<'_>, settings: &AdsRecord, what: &str, required_role:
 }
 
 fn queue_email(tx: &mut Tx<'_>, settings: &AdsRecord, subject: &str, text: &str) -> Result<(), Error> {
-    let letter = EmailMessage {
+    let email = EmailMessage {
+        id: String::new(),
         to: settings.text("notification_email").to_owned(),
         subject: subject.to_owned(),
         text: Secret::new(text),
         expires_at: None,
     };
-    Ok(emails::enqueue(tx, &letter)?)
+    Ok(emails::enqueue(tx, &email)?)
 }
 
 fn subscription_footer(what: &str) -> String {

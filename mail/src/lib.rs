@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use base::{Fault, Secret};
-use lettre::message::Mailbox;
-use lettre::message::header::ContentType;
+use lettre::message::{Mailbox, SinglePart};
 use lettre::{Address, Message, SmtpTransport, Transport};
 use network::emails::{EmailMessage, EmailSendError, Mailer};
 
@@ -38,12 +37,14 @@ impl SmtpMailer {
 
     fn build_message(&self, email: &EmailMessage) -> Result<Message, Fault> {
         let to: Address = email.to.parse().map_err(Fault::context("invalid recipient address"))?;
+        // The same at each attempt, so that receivers see that it is the same email.
+        let message_id = format!("<{}@{}>", email.id, self.from.email.domain());
         Message::builder()
+            .message_id(Some(message_id))
             .from(self.from.clone())
             .to(Mailbox::new(None, to))
             .subject(email.subject.as_str())
-            .header(ContentType::TEXT_PLAIN)
-            .body(email.text.expose_secret().to_owned())
+            .singlepart(SinglePart::plain(email.text.expose_secret().to_owned()))
             .map_err(Fault::context("failed to build an email"))
     }
 }
@@ -78,6 +79,7 @@ mod tests {
 
     fn email(to: &str) -> EmailMessage {
         EmailMessage {
+            id: "7.1700000000000".to_owned(),
             to: to.to_owned(),
             subject: "Grüße".to_owned(),
             text: Secret::new("Hello,\n\n.a line with a dot\nhttps://example.org/?token=abc\n"),
@@ -125,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_letter_arrives_as_it_was_written() {
+    fn email_arrives_as_it_was_written_with_an_id_of_its_own() {
         let (port, talk) = server(false);
         let mailer = smtp(port);
         mailer.send(&email("ada@example.org")).unwrap();
@@ -136,6 +138,8 @@ mod tests {
             "RCPT TO:<ada@example.org>",
             "To: ada@example.org",
             "From: Locum <no-reply@example.org>",
+            "Message-ID: <7.1700000000000@example.org>",
+            "MIME-Version: 1.0",
             "..a line with a dot",
             "https://example.org/?token=abc",
         ] {
@@ -145,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_letter_is_a_failure() {
+    fn refused_email_is_a_failure() {
         let (port, talk) = server(true);
         let mailer = smtp(port);
         let problem = mailer.send(&email("nobody@example.org")).unwrap_err();
@@ -158,14 +162,14 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_address_is_told_without_its_password() {
+    fn invalid_url_is_reported_without_its_password() {
         let url = Secret::new("http://ada:hunter22@mail.example.org");
         let problem = SmtpMailer::new(&url, "a@b.org").err().unwrap();
         assert!(!problem.to_string().contains("hunter22"), "{problem}");
     }
 
     #[test]
-    fn encrypted_connections_can_be_asked_for() {
+    fn url_can_ask_for_an_encrypted_connection() {
         for url in ["smtps://mail.example.org", "smtp://mail.example.org:587?tls=required"] {
             SmtpMailer::new(&Secret::new(url), "a@b.org").unwrap();
         }

@@ -159,6 +159,7 @@ pub(crate) fn notify_recipient(tx: &mut Tx<'_>, kind: &str, to: &str, subject: &
 /// An email with a link is not sent after the link has expired.
 fn enqueue_email(tx: &mut Tx<'_>, to: &str, subject: &str, text: &str, ttl_ms: Option<i64>) -> Result<(), Fault> {
     let email_message = EmailMessage {
+        id: String::new(),
         to: to.to_owned(),
         subject: subject.to_owned(),
         text: Secret::new(text),

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::{Error, Fault, Secret, Time};
-use futures_util::future::BoxFuture;
+use futures_util::FutureExt as _;
+use futures_util::future::{BoxFuture, Fuse, FusedFuture as _, pending, select};
 use parking_lot::RwLock;
 use store::users::User;
 use store::{Store, Tx, emails};
@@ -16,6 +17,8 @@ pub use store::emails::{Email, list};
 
 #[derive(Clone, Debug)]
 pub struct EmailMessage {
+    /// Differs from that of any other stored email; empty before it is stored.
+    pub id: String,
     pub to: String,
     pub subject: String,
     /// May contain links.
@@ -148,7 +151,7 @@ pub(crate) fn enqueue_to_member(
         return Ok(());
     }
     let text = Secret::new(format!("Hello,\n\n{text}\n"));
-    enqueue(tx, &EmailMessage { to: user.email.clone(), subject, text, expires_at })
+    enqueue(tx, &EmailMessage { id: String::new(), to: user.email.clone(), subject, text, expires_at })
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -172,18 +175,24 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Characters of the stored error.
 const MAX_PROBLEM_LENGTH: usize = 300;
 
-/// Sends emails in an endless loop. Failures are logged and retried.
-pub fn run_sender(store: Arc<Store>, mailer: Arc<dyn Mailer>) -> BoxFuture<'static, ()> {
+/// Sends emails until `stop` is ready, and the one that is being sent to its end: cancelled, it would be sent again.
+/// Failures are logged and retried.
+pub fn run_sender(store: Arc<Store>, mailer: Arc<dyn Mailer>, stop: BoxFuture<'static, ()>) -> BoxFuture<'static, ()> {
     Box::pin(async move {
-        loop {
-            match send_due_emails(&store, &mailer, store.context().clock.now()).await {
+        let mut stop = stop.fuse();
+        while !is_ready(&mut stop) {
+            match send_batch(&store, &mailer, store.context().clock.now(), &mut stop).await {
                 Ok(_) => {}
                 Err(Error::Failed(fault)) => tracing::error!(error = %fault, "failed to send emails; will retry"),
                 Err(Error::Refused(refusal)) => tracing::error!(error = %refusal, "failed to send emails; will retry"),
             }
-            store.pause_background_work(POLL_INTERVAL).await;
+            select(&mut stop, Box::pin(store.pause_background_work(POLL_INTERVAL))).await;
         }
     })
+}
+
+fn is_ready(stop: &mut Fuse<BoxFuture<'static, ()>>) -> bool {
+    stop.is_terminated() || stop.now_or_never().is_some()
 }
 
 /// Sends the emails due at a time, once; at most 20.
@@ -193,11 +202,26 @@ pub fn send_due_emails<'a>(
     now: Time,
 ) -> BoxFuture<'a, Result<EmailBatchResult, Error>> {
     Box::pin(async move {
+        let never: BoxFuture<'static, ()> = Box::pin(pending());
+        send_batch(store, mailer, now, &mut never.fuse()).await
+    })
+}
+
+fn send_batch<'a>(
+    store: &'a Store,
+    mailer: &'a Arc<dyn Mailer>,
+    now: Time,
+    stop: &'a mut Fuse<BoxFuture<'static, ()>>,
+) -> BoxFuture<'a, Result<EmailBatchResult, Error>> {
+    Box::pin(async move {
         let mut result = EmailBatchResult::default();
         let due = store.read(move |tx| Ok(emails::list_due(tx, now, BATCH_SIZE)?)).await?;
         // A batch may take longer than a lease.
         let current_time = || now.max(store.context().clock.now());
         for stored in due {
+            if is_ready(stop) {
+                break;
+            }
             let claim = {
                 let (stored, now) = (stored.clone(), current_time());
                 move |tx: &mut Tx<'_>| Ok(claim_email(tx, &stored, now)?)
@@ -267,6 +291,7 @@ fn next_retry_at(tries: i64, now: Time) -> Option<Time> {
 
 async fn send_claimed_email(mailer: &Arc<dyn Mailer>, stored: Email) -> Result<(), EmailSendError> {
     let email = EmailMessage {
+        id: format!("{}.{}", stored.id, stored.created_at.ms()),
         to: stored.recipient,
         subject: stored.subject,
         text: stored.text.ok_or_else(|| Fault::new("an unsent email has no text"))?,

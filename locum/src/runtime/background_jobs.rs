@@ -33,9 +33,9 @@ pub(super) fn start(tasks: &mut Supervisor, instance: &Instance, mailer: Option<
         tasks.start("counters", instance, fold_counters);
     }
     let mail = (Arc::clone(&instance.store), mailer);
-    tasks.start_endless("emails", &mail, |(store, mailer)| async move {
+    tasks.start("emails", &mail, |(store, mailer), shutdown| async move {
         if let Some(mailer) = mailer {
-            emails::run_sender(store, mailer).await;
+            emails::run_sender(store, mailer, Box::pin(async move { shutdown.wait().await })).await;
         }
     });
 }
@@ -52,12 +52,17 @@ pub(super) fn start_webhooks(tasks: &mut Supervisor, sender: &Arc<WebhookSender>
     });
 }
 
+const MOVE_RETRY_DELAY: Duration = Duration::from_mins(5);
+
 /// Files stay available while they are moved.
 pub(super) async fn move_files_to_bucket(files: media::FileStore) {
-    match files.move_to_bucket().await {
-        Ok(0) => {}
-        Ok(count) => tracing::info!(count, "moved files to the bucket"),
-        Err(error) => tracing::warn!(%error, "failed to move files to the bucket; will retry at the next start"),
+    loop {
+        match files.move_to_bucket().await {
+            Ok(0) => return,
+            Ok(count) => return tracing::info!(count, "moved files to the bucket"),
+            Err(error) => tracing::warn!(%error, "failed to move files to the bucket; will retry in five minutes"),
+        }
+        tokio::time::sleep(MOVE_RETRY_DELAY).await;
     }
 }
 

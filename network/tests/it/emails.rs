@@ -54,6 +54,7 @@ fn recording_mailer(fails: bool) -> (Arc<RecordingMailer>, Arc<dyn Mailer>) {
 
 fn email() -> EmailMessage {
     EmailMessage {
+        id: String::new(),
         to: "ada@example.org".to_owned(),
         subject: "Hello\r\nBcc: eve@example.org".to_owned(),
         text: Secret::new("the text"),
@@ -116,6 +117,32 @@ fn retries_are_timed_from_each_attempt_of_a_slow_batch() {
         let mut due: Vec<i64> = listed.iter().map(|stored| stored.due_at.unwrap().ms() - start.ms()).collect();
         due.sort_unstable();
         assert_eq!(due, [370_000, 730_000]);
+    });
+}
+
+/// Says that it began and takes half a second.
+struct LateMailer(tokio::sync::mpsc::UnboundedSender<()>);
+
+impl Mailer for LateMailer {
+    fn send(&self, _: &EmailMessage) -> Result<(), EmailSendError> {
+        self.0.send(()).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        Ok(())
+    }
+}
+
+#[test]
+fn stopping_sender_records_the_email_that_it_is_sending() {
+    on_each_engine(async |world| {
+        for _ in 0..2 {
+            world.write(|tx| Ok(emails::enqueue(tx, &email())?)).await;
+        }
+        let (began, mut begins) = tokio::sync::mpsc::unbounded_channel();
+        let stop = Box::pin(async move { begins.recv().await.unwrap() });
+        emails::run_sender(Arc::clone(&world.store), Arc::new(LateMailer(began)), stop).await;
+        let listed = world.store.read(|tx: &mut Tx<'_>| Ok(emails::list(tx, None, 9)?)).await.unwrap();
+        assert_eq!(listed.iter().filter(|stored| stored.sent_at.is_some()).count(), 1);
+        assert!(listed.iter().any(|stored| stored.sent_at.is_none() && stored.tries == 0));
     });
 }
 

@@ -48,6 +48,7 @@ async fn fill(world: &World) -> UserId {
 
 fn rows(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<(), Error> {
     let email = EmailMessage {
+        id: String::new(),
         to: "ada@example.org".to_owned(),
         subject: "Hello".to_owned(),
         text: Secret::new("the text"),
