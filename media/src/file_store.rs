@@ -108,9 +108,13 @@ impl FileStore {
                 // import.
                 let existing = optional_object(bucket.head(&file.location).await)?;
                 if existing.is_none_or(|existing| existing.size != file.size) {
-                    self.concatenate(&[name.to_owned()], name).await?;
+                    match self.concatenate(&[name.to_owned()], name).await {
+                        // It was deleted meanwhile.
+                        Err(FileStoreError(Error::NotFound { .. })) => continue,
+                        copied => copied?,
+                    };
                 }
-                self.local.delete(&file.location).await?;
+                optional_object(self.local.delete(&file.location).await)?;
                 moved += 1;
             }
             Ok(moved)
