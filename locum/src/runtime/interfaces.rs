@@ -180,8 +180,8 @@ impl ServerInterfaces {
         self.control.clone()
     }
 
-    pub(crate) async fn flush_views(&self) {
-        flush_views(&self.server).await;
+    pub(crate) async fn store_counts(&self) {
+        self.server.store_counts().await;
     }
 }
 

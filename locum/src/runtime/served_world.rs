@@ -89,7 +89,7 @@ impl ServedWorld {
     /// Ends the streams with an operational disconnect and the background tasks; stores what was only counted.
     pub(crate) async fn stop(&self) {
         self.stop_tasks().await;
-        self.interfaces.flush_views().await;
+        self.interfaces.store_counts().await;
     }
 
     pub(crate) async fn stop_tasks(&self) {

@@ -116,7 +116,7 @@ async fn run_until_shutdown(
         };
         tokio::join!(listeners, tasks.join_all(), stopping);
         // Of responses that were sent during the shutdown.
-        worlds.flush_views().await;
+        worlds.store_counts().await;
     };
     announce(&ready)?;
     announce_ready(&ready, ready_fd)?;

@@ -237,9 +237,9 @@ impl WorldRegistry {
         futures_util::future::join_all(worlds.iter().map(|world| world.stop_tasks())).await;
     }
 
-    pub(crate) async fn flush_views(&self) {
+    pub(crate) async fn store_counts(&self) {
         for world in self.open_worlds() {
-            world.interfaces.flush_views().await;
+            world.interfaces.store_counts().await;
         }
     }
 

@@ -24,13 +24,15 @@ impl ApiServer {
         })
     }
 
-    /// So that the answers of a world whose time stands still do not depend on how fast requests follow each other.
-    pub(super) async fn store_counts(&self) {
-        for stored in [self.flush_views().await, self.flush_usage().await] {
-            if let Err(error) = stored {
-                tracing::warn!(%error, "failed to store views and usage; will retry");
+    /// Stores all that was only counted. Failures are logged.
+    pub fn store_counts(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            for stored in [self.flush_views().await, self.flush_usage().await] {
+                if let Err(error) = stored {
+                    tracing::warn!(%error, "failed to store views and usage; will retry");
+                }
             }
-        }
+        })
     }
 
     /// Loads the name of the site and which texts it has, for pages and emails, in an endless loop.
