@@ -175,7 +175,7 @@ fn find_newest_version(tx: &mut Tx<'_>, id: PostId) -> Result<Option<Post>, Erro
 
 fn require_not_in_force(tx: &mut Tx<'_>, kind: ModerationKind, user: &User, post: Option<&Post>) -> Result<(), Error> {
     let is_in_force = match post {
-        Some(post) => moderation::is_post_action_active(tx, post.id, kind)?,
+        Some(post) => moderation::is_post_action_active(tx, effects::root_of(post), kind)?,
         None if kind == ModerationKind::Warn => false,
         None => moderation::active_account_kinds(tx, user.id)?.contains(&kind),
     };
@@ -241,7 +241,7 @@ fn undo(tx: &mut Tx<'_>, actor: &AuditActor, action: &ModerationAction) -> Resul
 pub(crate) fn release_held_post(tx: &mut Tx<'_>, id: PostId) -> Result<(), Error> {
     let post = find_newest_version(tx, id)?.filter(|post| post.limited);
     if let Some(post) = post
-        && !moderation::is_post_action_active(tx, post.id, ModerationKind::Limit)?
+        && !moderation::is_post_action_active(tx, effects::root_of(&post), ModerationKind::Limit)?
     {
         effects::set_post_limited(tx, &post, false)?;
     }

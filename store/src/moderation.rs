@@ -89,9 +89,10 @@ pub fn active_account_kinds(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<Moderat
 }
 
 /// Whether an action of a kind about a post is in force.
-pub fn is_post_action_active(tx: &mut Tx<'_>, post: PostId, kind: ModerationKind) -> Result<bool, Fault> {
-    let sql = "SELECT 1 FROM moderation_action WHERE post_id = $1 AND kind = $2 AND lifted_at IS NULL LIMIT 1";
-    tx.row_exists(sql, &[post.into(), kind.to_number().into()])
+pub fn is_post_action_active(tx: &mut Tx<'_>, root: PostId, kind: ModerationKind) -> Result<bool, Fault> {
+    let sql = "SELECT 1 FROM moderation_action WHERE (post_id = $1 OR post_id IN (SELECT id FROM post WHERE \
+               edit_root_id = $1)) AND kind = $2 AND lifted_at IS NULL LIMIT 1";
+    tx.row_exists(sql, &[root.into(), kind.to_number().into()])
 }
 
 /// Returns false if it was lifted before.

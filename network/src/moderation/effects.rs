@@ -86,12 +86,15 @@ pub(super) fn apply_to_account(tx: &mut Tx<'_>, actor: &AuditActor, user: &User)
 }
 
 pub(super) fn set_post_limited(tx: &mut Tx<'_>, post: &Post, limited: bool) -> Result<(), Fault> {
-    moderation::set_post_limited(tx, root_of(post), limited)?;
-    event_log::append(tx, "post.limit", post.author_id.get(), post.id.get(), "")
+    let root = root_of(post);
+    moderation::set_post_limited(tx, root, limited)?;
+    // The index has the newest version, also if an older one was limited.
+    let newest = posts::newest_version(tx, root)?.map_or(post.id, |newest| newest.id);
+    event_log::append(tx, "post.limit", post.author_id.get(), newest.get(), "")
 }
 
 /// The first version.
-fn root_of(post: &Post) -> PostId {
+pub(super) fn root_of(post: &Post) -> PostId {
     post.edit_root_id.unwrap_or(post.id)
 }
 

@@ -212,6 +212,20 @@ fn limited_account_and_post_are_not_found_but_shown_to_followers() {
 }
 
 #[test]
+fn limit_of_a_post_holds_for_its_edits_until_it_is_lifted() {
+    let author = shared_server().new_user_with("author", &["--subscription-type", "Premium"]);
+    let (reader, word) = (person("reader"), word());
+    let first = author.publish_text(&format!("{word} one"));
+    let action = moderate(&["limit", "--post", &first]);
+    let edit = json!({ "text": format!("{word} two"), "edit_options": { "previous_post_id": first } });
+    let second = author.create_post(&edit).assert_status(201)["data"]["id"].as_str().unwrap().to_owned();
+    assert_eq!(found(&reader, &word), 0);
+    shared_server().run_cli(&["mod", "limit", "--post", &second]).assert_exit_code(1);
+    moderate(&["lift", action["id"].as_str().unwrap()]);
+    assert_eq!(found(&reader, &word), 1);
+}
+
+#[test]
 fn silenced_account_reads_but_does_not_write() {
     let (author, other) = (person("author"), person("other"));
     let post = other.publish_text("anything to say?");
