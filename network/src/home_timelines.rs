@@ -165,7 +165,10 @@ impl HomeTimelines {
         timeline.refresh(tx, source, &self.recent, &created)?;
         loop {
             let (page, more) = timeline.slice_page(range);
-            if more || timeline.complete || timeline.depth >= max_length {
+            // A page in ascending order begins at the range's start, which may be older than all that is in memory.
+            let reaches_page =
+                !range.ascending || timeline.ids.last().is_some_and(|oldest| oldest.get() <= range.above);
+            if more && reaches_page || timeline.complete || timeline.depth >= max_length {
                 return Ok((page, more));
             }
             let depth = (timeline.depth * 4).min(max_length);

@@ -78,6 +78,20 @@ fn timeline_pages_go_both_ways_without_repeat_or_gap() {
 }
 
 #[test]
+fn page_before_an_old_one_follows_it_also_in_a_fresh_memory() {
+    on_each_engine(async |world| {
+        let (ada, bob) = (world.user("ada").await, world.user("bob").await);
+        world.write(move |tx| network::follows::follow(tx, ada, bob)).await;
+        say_many(&world, bob, "p", 500).await;
+        let all = world.store.read(move |tx| Ok(store::posts::list_ids_by_author(tx, bob, i64::MAX, 500)?));
+        let above = all.await.unwrap()[489].get();
+        let homes = Arc::new(HomeTimelines::default());
+        let back = PageRange { above, below: i64::MAX, ascending: true, limit: 2, ..PageRange::newest(2) };
+        assert_eq!(home(&world, &homes, ada, back).await, (vec!["p12".into(), "p11".into()], true));
+    });
+}
+
+#[test]
 fn home_timeline_is_merged_further_as_it_is_read() {
     on_each_engine(async |world| {
         let (ada, bob) = (world.user("ada").await, world.user("bob").await);
