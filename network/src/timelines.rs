@@ -137,6 +137,8 @@ pub fn load_community_page(tx: &mut Tx<'_>, community: i64, range: &PageRange) -
 
 /// Parts of a timeline that are read to fill a page from which muted words remove posts.
 const MAX_FILTERED_PARTS: usize = 10;
+/// Posts that are read at a time, unless a page has more.
+const MAX_PART: i64 = 100;
 
 fn load_merged_page(
     tx: &mut Tx<'_>,
@@ -175,6 +177,8 @@ fn load_merged_page(
             rest.below = oldest.get();
             posts.append(&mut found);
         }
+        // Of posts that are mostly left out, larger parts take fewer steps.
+        rest.limit = (rest.limit * 4).clamp(range.limit, MAX_PART.max(range.limit));
         let (above, below) = scanned_range.unwrap_or((newest, oldest));
         scanned_range = Some((above.max(newest), below.min(oldest)));
         let is_last_part = !muted.is_empty() && parts >= MAX_FILTERED_PARTS;
