@@ -193,7 +193,8 @@ fn reindex_author(tx: &mut Tx<'_>, changes: &mut IndexChanges, author: AuthorRei
     if author.below == i64::MAX {
         changes.author = Some(author.id);
     }
-    let ids = if is_public { posts::list_ids_by_author(tx, id, author.below, POST_BATCH)? } else { Vec::new() };
+    let ids =
+        if is_public { posts::list_searchable_ids_by_author(tx, id, author.below, POST_BATCH)? } else { Vec::new() };
     let entries = load_entries(tx, &ids)?;
     // After the first step, events have updated some of them.
     *(if author.below == i64::MAX { &mut changes.added } else { &mut changes.updated }) = entries;

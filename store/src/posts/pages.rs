@@ -114,6 +114,20 @@ pub fn list_recent(tx: &mut Tx<'_>, above: PostId, limit: i64) -> Result<Vec<(Po
     tx.query_rows(sql, &[above.into(), limit.into()])
 }
 
+/// As [`list_ids_by_author`], with posts that are only promoted.
+pub fn list_searchable_ids_by_author(
+    tx: &mut Tx<'_>,
+    author: UserId,
+    below: i64,
+    limit: i64,
+) -> Result<Vec<PostId>, Fault> {
+    // Each half has an index of its own.
+    let sql = "SELECT id FROM (SELECT id FROM post WHERE author_id = $1 AND state = 0 AND nullcast = 0 AND id < $2 \
+               ORDER BY id DESC LIMIT $3) AS p UNION ALL SELECT id FROM (SELECT id FROM post WHERE author_id = $1 \
+               AND state = 0 AND nullcast = 1 AND id < $2 ORDER BY id DESC LIMIT $3) AS n ORDER BY id DESC LIMIT $3";
+    tx.query_rows(sql, &[author.into(), below.into(), limit.into()])
+}
+
 /// Live posts below an id, newest first.
 pub fn list_ids_by_author(tx: &mut Tx<'_>, author: UserId, below: i64, limit: i64) -> Result<Vec<PostId>, Fault> {
     let sql = "SELECT id FROM post WHERE author_id = $1 AND state = 0 AND nullcast = 0 \

@@ -125,6 +125,10 @@ fn posts_for_promotion_only_are_found_unless_the_query_excludes_them() {
     assert_eq!(total(server, &word), 2);
     let without = format!("{word} -is:nullcast");
     assert_eq!((found(&author, &without), total(server, &without)), (vec![organic], 1));
+    // Also after the author's posts were indexed again.
+    server.run_cli(&["user", "verify", &author.username]).assert_success();
+    author.publish_text(&format!("{word} later"));
+    assert_eq!(total(server, &word), 3);
 }
 
 #[test]
