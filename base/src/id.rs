@@ -58,10 +58,14 @@ pub const fn snowflake_time(id: i64) -> Time {
     Time::from_ms((id >> LOW_BITS) + EPOCH_MS)
 }
 
-/// The smallest snowflake of a moment; smaller ids are older. Zero before [`EPOCH_MS`].
+/// The smallest snowflake of a moment; smaller ids are older. Zero before [`EPOCH_MS`], and the highest number after the
+/// last moment that a snowflake has, in 2080.
 pub const fn first_snowflake_at(time: Time) -> i64 {
-    let since = time.ms() - EPOCH_MS;
-    if since <= 0 { 0 } else { since << LOW_BITS }
+    match time.ms().saturating_sub(EPOCH_MS) {
+        ..=0 => 0,
+        since if since > i64::MAX >> LOW_BITS => i64::MAX,
+        since => since << LOW_BITS,
+    }
 }
 
 const BASE62_ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -327,5 +331,12 @@ mod tests {
         for text in ["", "-1", "+1", "1a", "9223372036854775808", "12345678901234567890", " 1"] {
             assert_eq!(PostId::parse(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn moment_after_the_last_snowflake_is_after_all_of_them() {
+        let at = |year: i64| first_snowflake_at(Time::from_ms((year - 1970) * 31_556_952_000));
+        assert!(0 < at(2026) && at(2026) < at(2079));
+        assert_eq!([at(2000), at(2081), at(2099), at(9999)], [0, i64::MAX, i64::MAX, i64::MAX]);
     }
 }
