@@ -6,7 +6,7 @@ use crate::ast::{ParsedQuery, QueryNode, QueryTerm, TermValue};
 use crate::dialect::QueryDialect;
 use crate::error::{QueryError, QueryFault, QueryProblem};
 use crate::lexer::{QueryLexer, QueryToken, TokenKind};
-use crate::operators::{NegationRule, QueryOperator, keyword_operator};
+use crate::operators::{NegationRule, OperatorKind, QueryOperator, keyword_operator};
 use crate::post_features::MatchMode;
 use crate::validation;
 use crate::values::parse_operator_value;
@@ -66,7 +66,11 @@ impl OpenGroup {
     }
 
     fn finish_branch(&mut self) {
-        let terms = std::mem::take(&mut self.terms);
+        let mut terms = std::mem::take(&mut self.terms);
+        // A sign between words, such as a dash, says nothing beside them.
+        if !terms.iter().all(is_wordless) {
+            terms.retain(|term| !is_wordless(term));
+        }
         self.branches.extend(join_nodes(terms, !self.negated));
         self.has_term = false;
     }
@@ -74,6 +78,17 @@ impl OpenGroup {
     fn finish(mut self) -> Option<QueryNode> {
         self.finish_branch();
         join_nodes(self.branches, self.negated)
+    }
+}
+
+/// Whether it is a keyword or phrase without any word.
+fn is_wordless(node: &QueryNode) -> bool {
+    match node {
+        QueryNode::Is(term) | QueryNode::Not(term) => {
+            let is_text = matches!(term.operator.kind, OperatorKind::Words(WordField::Text));
+            is_text && matches!(&term.value, TermValue::Words { hashes, .. } if hashes.is_empty())
+        }
+        QueryNode::All(_) | QueryNode::Any(_) => false,
     }
 }
 

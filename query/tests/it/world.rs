@@ -142,7 +142,7 @@ pub(crate) fn posts() -> Vec<QueryablePost<'static>> {
 }
 
 /// What is found and by which queries: search and stream alike.
-pub(crate) const BOTH: [(&str, &[i64]); 63] = [
+pub(crate) const BOTH: [(&str, &[i64]); 65] = [
     ("coffee", &[1, 2, 3, 5, 9, 14, 15, 18]),
     ("COFFEE -iced", &[1, 2, 3, 9, 14, 15, 18]),
     ("coffee great", &[1, 9, 15, 18]),
@@ -152,6 +152,8 @@ pub(crate) const BOTH: [(&str, &[i64]); 63] = [
     ("coffee -(tea OR great)", &[2, 5, 14]),
     ("coffee -(tea great)", &[1, 2, 3, 5, 9, 14, 15]),
     ("coffee -(-tea)", &[3, 18]),
+    ("coffee – tea", &[3, 18]),
+    ("tea -\"&\" coffee", &[3, 18]),
     ("\"coffee is great\"", &[18]),
     ("\"great coffee\"", &[18]),
     ("\"is great so great\"", &[18]),
