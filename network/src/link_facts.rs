@@ -51,6 +51,10 @@ pub struct DescribedImage {
 pub struct KnownLinks(HashMap<i64, LinkFacts>);
 
 impl KnownLinks {
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub fn find(&self, url: &str) -> Option<&LinkFacts> {
         if self.0.is_empty() {
             return None;

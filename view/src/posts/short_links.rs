@@ -115,11 +115,14 @@ impl UrlEntity<'_> {
 
 impl TextEntities<'_> {
     /// Adds what is known about the pages behind the links; what an import said about them stays.
-    fn add_facts(&mut self, known: &KnownLinks) {
+    /// Returns whether anything is known of a link.
+    fn add_facts(&mut self, known: &KnownLinks) -> bool {
+        let mut is_any_known = false;
         for url in &mut self.urls {
             let Some(facts) = known.find(&url.expanded_url) else {
                 continue;
             };
+            is_any_known = true;
             for (member, fact) in [
                 (&mut url.unwound_url, &facts.unwound_url),
                 (&mut url.title, &facts.title),
@@ -134,6 +137,7 @@ impl TextEntities<'_> {
                 url.images = serde_json::from_str(&facts.images).unwrap_or_default();
             }
         }
+        is_any_known
     }
 
     fn shift_others(&mut self, shifts: &[PositionShift]) {
@@ -221,13 +225,13 @@ fn shorten_text(
     site: SiteLinks,
     known: &KnownLinks,
 ) -> Option<RenderedText> {
-    if site.codec.is_none() || !has_links(entities) {
+    if !has_links(entities) || site.codec.is_none() && known.is_empty() {
         return None;
     }
     let mut entities: TextEntities<'_> = serde_json::from_str(entities).ok()?;
     let (text, shifts) = replace_links(source, text, &mut entities, site, |index, _| Some(index));
-    entities.add_facts(known);
-    (!shifts.is_empty()).then(|| RenderedText { text, entities: to_json(&entities), shifts })
+    let is_any_known = entities.add_facts(known);
+    (is_any_known || !shifts.is_empty()).then(|| RenderedText { text, entities: to_json(&entities), shifts })
 }
 
 /// The truncated text of a long post, with the short link to the post at its end.
