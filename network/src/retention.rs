@@ -127,6 +127,7 @@ const PRUNED_TABLES: &[(&str, PruneTable)] = &[
         let before = tx.now().plus_ms(-STATISTICS_JOBS_MS);
         store::ledger::prune_jobs(tx, before, BATCH_SIZE)
     }),
+    ("deleted product catalogs", |tx, _, _| store::ads::product_catalogs::prune(tx, BATCH_SIZE)),
     ("ids of conversions", |tx, _, _| {
         let before = tx.now().plus_ms(-CONVERSION_IDS_MS);
         store::ledger::prune_conversion_keys(tx, before, BATCH_SIZE)

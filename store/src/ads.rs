@@ -4,6 +4,7 @@ pub mod audiences;
 pub mod card_links;
 pub mod cards;
 pub mod options;
+pub mod product_catalogs;
 pub mod viewers;
 
 use base::{Fault, Time, UserId};

@@ -41,7 +41,7 @@ pub fn get_or_insert(tx: &mut Tx<'_>, key: &str, value: &str) -> Result<String, 
 }
 
 /// Tables whose ids are issued here.
-const ISSUED_ID_TABLES: [&str; 30] = [
+const ISSUED_ID_TABLES: [&str; 34] = [
     "users",
     "app",
     "post",
@@ -72,6 +72,10 @@ const ISSUED_ID_TABLES: [&str; 30] = [
     "unpublished_post",
     "muted_word",
     "unpublished_community_post",
+    "product_catalog",
+    "catalog_product",
+    "product_set",
+    "scheduled_feed",
 ];
 /// The time of the last entry of the event log and the audit trail.
 const LAST_ENTRY_TIME: &str = "SELECT MAX(at) FROM (\

@@ -400,6 +400,10 @@ mod tests {
                 "ad_auction",
                 "ad_video",
                 "ad_simulation",
+                "product_catalog",
+                "catalog_product",
+                "product_set",
+                "scheduled_feed",
             ],
         ),
         (

@@ -64,6 +64,8 @@ const REMAINING_ROWS: &[&str] = &[
     "DELETE FROM notification_setting WHERE user_id = $1",
     "DELETE FROM member_time_zone WHERE user_id = $1",
     "DELETE FROM ads_access WHERE user_id = $1",
+    // What it contains is pruned.
+    "UPDATE product_catalog SET deleted = 1, name = '' WHERE user_id = $1",
     "DELETE FROM block WHERE target_id = $1",
     "DELETE FROM mute WHERE target_id = $1",
     "DELETE FROM dm_block WHERE target_id = $1",

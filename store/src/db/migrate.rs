@@ -74,6 +74,7 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("unpublished_community_posts", include_str!("../../migrations/0059_unpublished_community_posts.sql")),
     ("media_metadata", include_str!("../../migrations/0060_media_metadata.sql")),
     ("session_addresses", include_str!("../../migrations/0061_session_addresses.sql")),
+    ("product_catalogs", include_str!("../../migrations/0062_product_catalogs.sql")),
 ];
 
 const CREATE_TABLE_SQL: &str = "CREATE TABLE IF NOT EXISTS migration (
