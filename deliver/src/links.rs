@@ -22,7 +22,7 @@ use network::link_facts::{self, LinkDescription};
 use store::{Store, Tx, event_log, task_leases};
 
 use self::fetch_queue::{FetchQueue, QueuedLink};
-use self::page_client::PageClient;
+pub use self::page_client::{FetchFailure, PageClient};
 use crate::webhooks::WebhookSettings;
 
 const TASK: &str = "link_fetches";

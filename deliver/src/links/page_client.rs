@@ -1,4 +1,4 @@
-//! An HTTP client for pages of strangers: bounded responses, few redirects, the address rules of webhooks.
+//! An HTTP client for pages and files of strangers: bounded responses, few redirects, the address rules of webhooks.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -22,6 +22,7 @@ use crate::webhooks::{CertificateAuthorities, TargetConnector, WebhookSettings};
 
 const AGENT: &str = concat!("Locum-LinkFetcher/", env!("CARGO_PKG_VERSION"));
 const MAX_REDIRECTS: usize = 5;
+const DOWNLOAD_TIMEOUT: Duration = Duration::from_mins(1);
 /// What follows is not read.
 const MAX_PAGE_BYTES: usize = 1024 * 1024;
 /// The dimensions are near the beginning.
@@ -31,13 +32,17 @@ const MAX_HEAD_BYTES: usize = 32 * 1024;
 const CHARSET_BYTES: usize = 1024;
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum FetchFailure {
+pub enum FetchFailure {
     #[error("the URL or that of a redirect may not be fetched")]
     NotAllowed,
     #[error("more than 5 redirects")]
     TooManyRedirects,
     #[error("no answer in time")]
     TimedOut,
+    #[error("the server answered with the status {0}")]
+    Status(u16),
+    #[error("the file has more than {0} bytes")]
+    TooLarge(usize),
     #[error("{0}")]
     Broken(String),
 }
@@ -45,7 +50,7 @@ pub(super) enum FetchFailure {
 type HttpClient = Client<HttpsConnector<TargetConnector>, Empty<Bytes>>;
 
 #[derive(Clone)]
-pub(super) struct PageClient(Arc<PageClientInner>);
+pub struct PageClient(Arc<PageClientInner>);
 
 struct PageClientInner {
     connector: TargetConnector,
@@ -70,7 +75,7 @@ struct FoundResponse {
 }
 
 impl PageClient {
-    pub(super) fn new(settings: &WebhookSettings) -> Self {
+    pub fn new(settings: &WebhookSettings) -> Self {
         Self(Arc::new(PageClientInner {
             connector: TargetConnector::new(settings.targets.clone(), settings.resolver.clone(), settings.timeout),
             authorities: settings.authorities.clone(),
@@ -102,6 +107,20 @@ impl PageClient {
             page.images = found.ok().flatten().into_iter().collect();
         }
         Ok(page)
+    }
+
+    /// A whole file of at most `limit` bytes, within a minute.
+    pub async fn download(&self, url: &str, limit: usize) -> Result<Vec<u8>, FetchFailure> {
+        let start = Url::parse(url).map_err(|_| FetchFailure::NotAllowed)?;
+        let download = async {
+            let FoundResponse { response, .. } = self.follow_redirects(start, "*/*").await?;
+            if response.status() != StatusCode::OK {
+                return Err(FetchFailure::Status(response.status().as_u16()));
+            }
+            let bytes = read_start(response.into_body(), limit.saturating_add(1)).await?;
+            if bytes.len() > limit { Err(FetchFailure::TooLarge(limit)) } else { Ok(bytes) }
+        };
+        tokio::time::timeout(DOWNLOAD_TIMEOUT, download).await.map_err(|_| FetchFailure::TimedOut)?
     }
 
     async fn fetch_page(&self, url: &str) -> Result<(LinkDescription, Url, Option<PageImage>), FetchFailure> {

@@ -150,3 +150,21 @@ async fn page_is_read_up_to_a_size_and_a_time() {
     }
     assert_eq!(client(true).fetch(&format!("{base}/silent")).await, Err(FetchFailure::TimedOut));
 }
+
+#[tokio::test]
+async fn file_is_downloaded_as_a_whole_or_not_at_all() {
+    let server = PageServer::open(|port| {
+        BTreeMap::from([
+            ("/moved", redirect("/file")),
+            ("/file", response("200 OK", b"0123456789")),
+            ("/missing", response("404 Not Found", b"0")),
+            ("/private", redirect(&format!("http://private.example:{port}/"))),
+        ])
+    });
+    let base = format!("http://one.here.example:{}", server.port);
+    let download = async |path: &str, limit: usize| client(true).download(&format!("{base}{path}"), limit).await;
+    assert_eq!(download("/moved", 10).await, Ok(b"0123456789".to_vec()));
+    assert_eq!(download("/file", 9).await, Err(FetchFailure::TooLarge(9)));
+    assert_eq!(download("/missing", 10).await, Err(FetchFailure::Status(404)));
+    assert!(matches!(download("/private", 10).await, Err(FetchFailure::Broken(_))));
+}
