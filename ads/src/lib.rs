@@ -7,6 +7,7 @@ pub mod budget;
 pub mod gazetteer;
 pub mod option_catalog;
 pub mod post_preview;
+pub mod product_feeds;
 pub mod publishing;
 pub mod resources;
 pub mod segments;

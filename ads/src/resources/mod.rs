@@ -38,6 +38,7 @@ pub mod media_library;
 pub mod poll_cards;
 pub mod posts;
 pub mod preroll_call_to_actions;
+pub mod product_catalogs;
 pub mod promotable_users;
 pub mod promoted_accounts;
 pub mod promoted_posts;
@@ -127,6 +128,10 @@ pub static CUSTOM_OPERATIONS: &[&[CustomOperation]] = &[
     recommendations::OPERATIONS,
     tax_settings::OPERATIONS,
     user_settings::OPERATIONS,
+    product_catalogs::OPERATIONS,
+    product_catalogs::products::OPERATIONS,
+    product_catalogs::product_sets::OPERATIONS,
+    product_catalogs::scheduled_feeds::OPERATIONS,
 ];
 
 pub static REFERENCES: &[&[ReferenceList]] = &[bidding_rules::REFERENCES, categories::REFERENCES];

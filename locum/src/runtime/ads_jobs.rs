@@ -1,12 +1,16 @@
 //! Background jobs of advertising: scheduled posts, attribution, audience matching, statistics jobs,
-//! recommendations and email digests.
+//! recommendations, email digests and product feeds.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use ads::product_feeds::{self, FeedImport, ImportCounts, ImportFailure, MAX_FEED_BYTES};
 use ads_delivery::attribution::{ATTRIBUTION_READER, attribute_entries};
 use ads_delivery::audience_matching::{self, MatchingConfig};
-use base::Error;
+use base::{Error, Fault};
+use deliver::links::{FetchFailure, PageClient};
 use edge::Shutdown;
+use futures_util::future::join_all;
 use store::event_log::LogReader;
 
 use super::job_runner::BackgroundJob;
@@ -50,6 +54,12 @@ pub(super) static JOBS: &[BackgroundJob] = &[
         interval: Duration::from_secs(5),
         run_part: |instance| Box::pin(write_next_weekly_email(instance)),
         next_due: |tx, _| Ok(ads_delivery::emails::next_digest(tx)?),
+    },
+    BackgroundJob {
+        name: "product_feeds",
+        interval: Duration::from_secs(5),
+        run_part: |instance| Box::pin(import_due_feeds(instance)),
+        next_due: |tx, _| Ok(product_feeds::next_due(tx)?),
     },
 ];
 
@@ -171,4 +181,62 @@ async fn write_next_weekly_email(instance: Instance) -> Result<u64, Error> {
     let write = move |tx: &mut store::Tx<'_>| ads_delivery::emails::queue_digest(tx, &site, id);
     instance.store.write(write).await?;
     Ok(1)
+}
+
+/// Files that are fetched at once.
+const CONCURRENT_DOWNLOADS: i64 = 4;
+
+/// Files are fetched by the rules of webhooks, side by side, and then imported one after the other.
+async fn import_due_feeds(instance: Instance) -> Result<u64, Error> {
+    if !instance.store.read(|tx| Ok(product_feeds::has_due_feeds(tx)?)).await? {
+        return Ok(0);
+    }
+    let claim = |tx: &mut store::Tx<'_>| Ok(product_feeds::claim_due_imports(tx, CONCURRENT_DOWNLOADS)?);
+    let (due, imports) = instance.store.write(claim).await?;
+    let client = PageClient::new(&instance.settings.webhooks);
+    let files = join_all(imports.iter().map(|import| client.download(&import.url, MAX_FEED_BYTES))).await;
+    for (import, file) in imports.into_iter().zip(files) {
+        import_feed(&instance, import, file).await?;
+    }
+    Ok(u64::try_from(due).unwrap_or(0))
+}
+
+async fn import_feed(
+    instance: &Instance,
+    import: FeedImport,
+    file: Result<Vec<u8>, FetchFailure>,
+) -> Result<(), Error> {
+    let outcome = match file {
+        Ok(bytes) => import_file(instance, &import, bytes).await?,
+        // What the client says of a connection tells a merchant nothing.
+        Err(FetchFailure::Broken(_)) => {
+            Err(ImportFailure::NotFetched("the server could not be reached, or broke off".to_owned()))
+        }
+        Err(failure @ FetchFailure::TooLarge(_)) => Err(ImportFailure::NotAccepted(failure.to_string())),
+        Err(failure) => Err(ImportFailure::NotFetched(failure.to_string())),
+    };
+    let finish = move |tx: &mut store::Tx<'_>| import.finish(tx, outcome.clone());
+    instance.store.write(finish).await
+}
+
+async fn import_file(
+    instance: &Instance,
+    import: &FeedImport,
+    bytes: Vec<u8>,
+) -> Result<Result<ImportCounts, ImportFailure>, Error> {
+    let parser = import.clone();
+    let parsed = tokio::task::spawn_blocking(move || parser.parse_file(&bytes)).await;
+    let products = match parsed.map_err(Fault::context("a product feed"))? {
+        Ok(products) => Arc::new(products),
+        Err(failure) => return Ok(Err(failure)),
+    };
+    let (mut from, mut counts) = (0, ImportCounts::default());
+    loop {
+        let (import, products) = (import.clone(), Arc::clone(&products));
+        let part = move |tx: &mut store::Tx<'_>| import.apply_part(tx, &products, from);
+        match instance.store.write(part).await? {
+            Some((next, more)) => (from, counts) = (next, counts.plus(more)),
+            None => return Ok(Ok(counts)),
+        }
+    }
 }

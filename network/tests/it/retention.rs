@@ -136,6 +136,7 @@ fn expired_data_is_deleted_after_its_retention_period() {
                 "auctions",
                 "reports",
                 "applications",
+                "deleted product catalogs",
             ];
             assert!(rows > 0 || none.contains(&what), "{what} is kept for ever");
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{delete_own_account, is_shown, signed_in};
-use crate::harness::{StreamClient, TestServer, TestUser, shared_server, wait_until};
+use crate::harness::{StreamClient, TestRequest, TestServer, TestUser, shared_server, wait_until};
 use crate::pages::browser::Browser;
 use crate::passkeys::{SoftwarePasskey, add_passkey, use_host_name};
 use crate::two_factor::Authenticator;
@@ -28,6 +28,7 @@ const ERASED_ROWS: &[(&str, &str)] = &[
     ("oauth2_token", "user_id"),
     ("app_grant", "user_id"),
     ("interaction", "actor_id"),
+    ("product_catalog", "user_id"),
 ];
 
 /// The number of rows that a query counts in the database of a server that is stopped.
@@ -64,6 +65,7 @@ fn connect(user: &TestUser<'_>, other: &TestUser<'_>) -> (String, String) {
         let path = format!("/2/lists/{}/members", list["data"]["id"].as_str().unwrap());
         one.post(path, &json!({ "user_id": target.id })).assert_status(200);
     }
+    user.send_signed(TestRequest::post("/12/product_catalogs?name=Shop")).assert_status(200);
     let path = format!("/2/dm_conversations/with/{}/messages", other.id);
     user.post(path, &json!({ "text": "A last word" })).assert_status(201);
     (own, theirs)

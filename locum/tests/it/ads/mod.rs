@@ -18,6 +18,8 @@ pub(crate) mod limits;
 mod manager;
 mod mcp;
 mod posts;
+mod product_catalogs;
+mod product_feeds;
 mod promoting;
 mod rate_limits;
 mod recommendations;
