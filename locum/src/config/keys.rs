@@ -188,8 +188,8 @@ config_keys! {
         crc_interval: PositiveTimeSpan = Literal("24h");
         /// How long deliveries are kept for inspection and replay; on PostgreSQL, up to a day longer.
         retention: TimeSpan = Literal("5d");
-        /// Private address ranges that webhooks may target; link-local addresses, such as metadata services, are never
-        /// allowed.
+        /// Private address ranges that webhooks and scheduled product feeds may target; link-local addresses, such as
+        /// metadata services, are never allowed.
         allow_private: AddressBlocks = Literal("all"), Unset;
         /// Whether webhooks may use plain http and any port.
         allow_http: bool = Literal("true"), Literal("false");
