@@ -8,7 +8,7 @@ use base::clock::{monotonic_now, wall_time};
 use base::oauth1::{OAuth1Credentials, OAuth1Request, RequestOrigin};
 use base::refusal::AuthenticationProblem;
 use base::secret::digest;
-use base::{AppId, Credential, Error, Fault, Refusal, Scopes, Secret, Time, UserId};
+use base::{AppId, Credential, Error, Fault, Refusal, Scope, Scopes, Secret, Time, UserId};
 use futures_util::future::BoxFuture;
 use quick_cache::sync::Cache;
 use store::apps::{self, App, AppStatus};
@@ -21,6 +21,7 @@ use store::{Store, Tx};
 
 use crate::activity::ActivitySubscriber;
 use crate::bearer::percent_encode_token;
+use crate::grants;
 use crate::oauth1_flow;
 use crate::permissions::{AccessLevel, Permission};
 
@@ -71,6 +72,8 @@ pub struct Caller {
     pub scopes: Scopes,
     /// The access level of an OAuth 1.0a token.
     pub permission: Permission,
+    /// Whether the user agreed that the app reads the email address, and the app may ask for it with OAuth 1.0a.
+    pub may_read_email: bool,
     _proof: Proof,
 }
 
@@ -418,7 +421,13 @@ fn look_up_oauth1(tx: &mut Tx<'_>, digest: &[u8; 32], version: ReadVersion) -> R
     let keys = [of_app, of_app, of_user, CredentialKey::from_digest(digest)];
     let caller = resolve_caller(tx, app, Some(found.user_id), Credential::OAuth1, Scopes::NONE)?;
     let permission: Permission = found.permission.parse()?;
-    let caller = caller.map(|caller| Caller { permission, ..caller });
+    let caller = match caller {
+        Ok(caller) => {
+            let may_read_email = grants::may_read_email(tx, &caller.app, found.user_id)?;
+            Ok(Caller { permission, may_read_email, ..caller })
+        }
+        Err(refusal) => Err(refusal),
+    };
     Ok(Some(CachedCredential { version, keys, expires_at: None, caller, token_secret: Some(found.secret) }))
 }
 
@@ -450,5 +459,7 @@ fn resolve_caller(
             }
         }
     }
-    Ok(Ok(Caller { app_id: app.id, app, user, credential, scopes, permission: Permission::Messages, _proof: Proof }))
+    let (app_id, permission) = (app.id, Permission::Messages);
+    let may_read_email = credential == Credential::OAuth2 && scopes.contains(Scope::UsersEmail);
+    Ok(Ok(Caller { app_id, app, user, credential, scopes, permission, may_read_email, _proof: Proof }))
 }

@@ -40,6 +40,8 @@ pub struct ConnectedApp {
     /// The widest approved OAuth 1.0a permission.
     pub permission: Option<Permission>,
     pub scopes: Scopes,
+    /// Whether the app reads the confirmed email address with OAuth 1.0a.
+    pub reads_email: bool,
     pub created_at: Time,
     pub approved_at: Time,
     /// When a token was last issued.
@@ -55,24 +57,43 @@ fn parse_granted_scopes(stored: &AppGrant) -> Result<Scopes, Fault> {
     parse_stored_scopes(&stored.scopes)
 }
 
-/// Records an approval and locks the grant. Earlier approvals stay valid.
+/// What a user approves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Approval {
+    pub level: Option<Permission>,
+    pub scopes: Scopes,
+    /// Whether the page said that the app reads the email address; none if no page did either.
+    pub email: Option<bool>,
+}
+
+/// Records an approval and locks the grant. Earlier permissions and scopes stay valid.
 pub(crate) fn record_approval(
     tx: &mut Tx<'_>,
     actor: &AuditActor,
     user: UserId,
     app: AppId,
-    level: Option<Permission>,
-    scopes: Scopes,
+    approval: Approval,
 ) -> Result<(), Fault> {
-    let detail = json!({"permission": level.map(Permission::name), "scopes": scopes.to_string()});
+    let Approval { level, scopes, email } = approval;
+    let detail = json!({"permission": level.map(Permission::name), "scopes": scopes.to_string(), "email": email});
     audit::append(tx, actor, AuditAction::GRANT_APPROVE, Some(app), &detail)?;
     grants::lock_or_insert(tx, user, app)?;
     let before = grants::find(tx, user, app)?.ok_or_else(|| Fault::new("a grant that was just inserted is missing"))?;
     let level = level.max(parse_permission(&before)?);
     let scopes = scopes.iter().fold(parse_granted_scopes(&before)?, Scopes::with_scope);
-    let level = level.map_or("", Permission::name);
-    grants::set_scopes(tx, user, app, level, &scopes.to_string())?;
+    let permission = level.map_or("", Permission::name).to_owned();
+    let email = email.unwrap_or(before.email);
+    grants::update(tx, &AppGrant { permission, scopes: scopes.to_string(), email, ..before })?;
     event_log::append(tx, "oauth.approve", user.get(), app.get(), "")
+}
+
+/// Whether the app reads the user's email address with an OAuth 1.0a token. Its owner, and an operator, who issue tokens
+/// without a page, agree by issuing them.
+pub(crate) fn may_read_email(tx: &mut Tx<'_>, app: &App, user: UserId) -> Result<bool, Fault> {
+    if !app.request_email || app.owner_id == user {
+        return Ok(app.request_email);
+    }
+    Ok(grants::find(tx, user, app.id)?.is_none_or(|grant| grant.email))
 }
 
 pub(crate) fn granted_permission(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<Option<Permission>, Fault> {
@@ -86,6 +107,7 @@ pub fn list(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<ConnectedApp>, Error> {
     for stored in grants::list(tx, user)? {
         let Some(app) = find_existing_app(tx, stored.app_id)? else { continue };
         all.push(ConnectedApp {
+            reads_email: may_read_email(tx, &app, user)?,
             app,
             permission: parse_permission(&stored)?,
             scopes: parse_granted_scopes(&stored)?,
@@ -103,7 +125,8 @@ pub fn list(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<ConnectedApp>, Error> {
             scopes = parse_stored_scopes(&token)?.iter().fold(scopes, Scopes::with_scope);
         }
         let permission = levels.into_iter().max();
-        all.push(ConnectedApp { app, permission, scopes, created_at, approved_at: created_at, used_at });
+        let reads_email = app.request_email;
+        all.push(ConnectedApp { app, permission, scopes, reads_email, created_at, approved_at: created_at, used_at });
     }
     Ok(all)
 }

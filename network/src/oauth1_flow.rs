@@ -10,6 +10,7 @@ use store::request_tokens::{self, RequestToken, RequestTokenState};
 use store::{Tx, apps};
 
 use crate::audit::{self, AuditAction, AuditActor};
+use crate::grants::Approval;
 use crate::permissions::Permission;
 use crate::{callback_urls, grants, tokens, users};
 
@@ -176,9 +177,12 @@ pub fn find_pending_authorization(
     }))
 }
 
+/// `shown_email` is whether the page on which the user approved said that the app reads the email address; none if no page
+/// was shown. It counts only if the app may still ask for the address.
 pub fn approve(
     tx: &mut Tx<'_>,
     token: &str,
+    shown_email: Option<bool>,
     actor: &AuditActor,
 ) -> Result<Result<OAuth1Approval, RequestTokenProblem>, Error> {
     let user = users::find_active(tx, actor.require_user()?)?.id;
@@ -194,8 +198,9 @@ pub fn approve(
     if !request_tokens::approve(tx, &digest(token), user, &digest_of_verifier)? {
         return Ok(Err(RequestTokenProblem::Used));
     }
-    let level = Some(pending.permission);
-    grants::record_approval(tx, actor, user, pending.app.id, level, Scopes::NONE)?;
+    let email = shown_email.map(|shown| shown && pending.app.request_email);
+    let approval = Approval { level: Some(pending.permission), scopes: Scopes::NONE, email };
+    grants::record_approval(tx, actor, user, pending.app.id, approval)?;
     Ok(Ok(match pending.callback {
         None => OAuth1Approval::Pin(verifier),
         Some(url) => {
@@ -225,10 +230,11 @@ pub fn deny(
 }
 
 /// Whether to skip the user's confirmation: the app may sign users in, and the user has granted it this level or a
-/// wider one.
+/// wider one, and the email address if the app asks for it.
 pub fn is_already_approved(tx: &mut Tx<'_>, app: &App, user: UserId, permission: Permission) -> Result<bool, Fault> {
     let granted = grants::granted_permission(tx, user, app.id)?;
-    Ok(app.sign_in && app.state == AppStatus::Active && granted >= Some(permission))
+    let is_granted = app.sign_in && app.state == AppStatus::Active && granted >= Some(permission);
+    Ok(is_granted && (!app.request_email || grants::may_read_email(tx, app, user)?))
 }
 
 /// Exchanges an approved request token for an access token: the active one of app, user and level, or a new one. The

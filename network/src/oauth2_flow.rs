@@ -14,6 +14,7 @@ use store::authorization_codes::{self, AuthorizationCode};
 use store::usage;
 
 use crate::audit::{self, AuditAction, AuditActor};
+use crate::grants::Approval;
 use crate::{callback_urls, grants, users};
 
 pub use crate::callback_urls::LoopbackPorts;
@@ -238,7 +239,8 @@ fn error_url(uri: &str, state: Option<&str>, error: &str, description: &str) -> 
 /// Grants the scopes; returns the redirect URL with the code.
 pub fn approve(tx: &mut Tx<'_>, authorization: &ValidatedAuthorization, actor: &AuditActor) -> Result<String, Error> {
     let user = users::find_active(tx, actor.require_user()?)?.id;
-    grants::record_approval(tx, actor, user, authorization.app.id, None, authorization.scopes)?;
+    let approval = Approval { level: None, scopes: authorization.scopes, email: None };
+    grants::record_approval(tx, actor, user, authorization.app.id, approval)?;
     let text = tx.rng().random_token(64)?;
     let code = AuthorizationCode {
         family: tx.next_id::<()>().get(),

@@ -3,6 +3,7 @@
 use base::{AppId, Fault, Time, UserId};
 
 use crate::Tx;
+use crate::credential_versions::CredentialKey;
 use crate::db::{row, select};
 
 row! {
@@ -14,6 +15,8 @@ row! {
         pub permission: String,
         /// Every approved OAuth 2.0 scope, space-separated.
         pub scopes: String,
+        /// Whether the user agreed that the app reads the email address with OAuth 1.0a.
+        pub email: bool,
         pub created_at: Time,
         pub approved_at: Time,
         /// When a token was last issued.
@@ -52,9 +55,14 @@ pub fn lock_existing(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<bool, 
     Ok(tx.execute(sql, &[tx.now().into(), user.into(), app.into()])? > 0)
 }
 
-pub fn set_scopes(tx: &mut Tx<'_>, user: UserId, app: AppId, permission: &str, scopes: &str) -> Result<(), Fault> {
-    let sql = "UPDATE app_grant SET permission = $1, scopes = $2 WHERE user_id = $3 AND app_id = $4";
-    let args = [permission.into(), scopes.into(), user.into(), app.into()];
+/// Stores what the user has approved; the times stay.
+pub fn update(tx: &mut Tx<'_>, grant: &AppGrant) -> Result<(), Fault> {
+    // Callers are cached with the consent.
+    tx.invalidate_credentials(CredentialKey::User(grant.user_id))?;
+    let sql = "UPDATE app_grant SET permission = $1, scopes = $2, email = $3 WHERE user_id = $4 AND app_id = $5";
+    let permission = grant.permission.as_str().into();
+    let args =
+        [permission, grant.scopes.as_str().into(), grant.email.into(), grant.user_id.into(), grant.app_id.into()];
     tx.execute_later(sql, &args)
 }
 

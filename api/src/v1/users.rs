@@ -10,10 +10,10 @@ use store::Tx;
 use store::users::User;
 use web::request_context::{HttpReply, RequestContext};
 
-/// `GET /1.1/account/verify_credentials.json`: includes a confirmed email address for apps that may request it.
+/// `GET /1.1/account/verify_credentials.json`: includes a confirmed email address for apps that may read it.
 pub(crate) async fn verify_credentials(call: RequestContext) -> Result<HttpReply, Error> {
     let (caller, user) = (call.require_caller()?, call.require_user()?);
-    let email = call.query_flag("include_email") && caller.app.request_email;
+    let email = call.query_flag("include_email") && caller.may_read_email;
     let found = call.read(move |tx| users::find_active(tx, user)).await?;
     call.respond_json(&view::legacy_user_json(&found, email))
 }

@@ -122,8 +122,9 @@ fn grant_and_revocation_are_recorded_in_the_same_transaction() {
             }
         };
         let pair = world.write(ask(app.clone())).await;
-        let approve =
-            move |tx: &mut Tx<'_>| oauth1_flow::approve(tx, pair.token.expose_secret(), &AuditActor::user(ada, HOME));
+        let approve = move |tx: &mut Tx<'_>| {
+            oauth1_flow::approve(tx, pair.token.expose_secret(), None, &AuditActor::user(ada, HOME))
+        };
         world.write(approve).await.unwrap();
         let (entry, detail) = newest(&world, "grant.approve").await;
         is_by(&entry, Some(ada), id, HOME);

@@ -51,7 +51,7 @@ fn by(user: UserId) -> AuditActor {
 
 async fn approve(world: &World, pair: &RequestTokenPair, user: UserId) -> Result<OAuth1Approval, RequestTokenProblem> {
     let token = pair.token.clone();
-    world.write(move |tx| flow::approve(tx, token.expose_secret(), &by(user))).await
+    world.write(move |tx| flow::approve(tx, token.expose_secret(), Some(false), &by(user))).await
 }
 
 async fn deny(world: &World, pair: &RequestTokenPair) -> Result<Option<String>, RequestTokenProblem> {

@@ -77,11 +77,10 @@ pub(crate) async fn show_connected_apps(call: RequestContext) -> Result<HttpRepl
 }
 
 async fn connected_app_item(call: &RequestContext, grant: ConnectedApp) -> Result<ConnectedAppItem, Error> {
-    let email = grant.app.request_email;
     let widest = grant.permission.map(permission_level);
     let mut permissions: Vec<String> = Vec::new();
     if let Some(level) = widest {
-        permissions.extend(level.allowed_actions(email).into_iter().map(str::to_owned));
+        permissions.extend(level.allowed_actions(grant.reads_email).into_iter().map(str::to_owned));
     }
     for scope in grant.scopes.iter() {
         let words = describe_scope(scope).description;

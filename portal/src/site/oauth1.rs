@@ -44,7 +44,7 @@ async fn show_authorization(call: RequestContext, silent: bool) -> Result<HttpRe
         let permission = pending.permission;
         let known = call.read(move |tx| Ok(oauth1_flow::is_already_approved(tx, &app, user, permission)?)).await?;
         if known {
-            return approve(&call, &visit, person, &pending, token).await;
+            return approve(&call, &visit, person, &pending, token, None).await;
         }
     }
     authorization_page(&call, &visit, &pending, token, &next).await
@@ -85,7 +85,10 @@ pub(crate) async fn submit_decision(call: RequestContext) -> Result<HttpReply, P
     }
     let pending = find_pending_request(&call, &visit, &token).await?;
     match (decision.as_str(), &visit.person) {
-        ("allow", Some(person)) => approve(&call, &visit, person, &pending, &token).await,
+        ("allow", Some(person)) => {
+            let shown_email = Some(sent.text("email") == "requested");
+            approve(&call, &visit, person, &pending, &token, shown_email).await
+        }
         ("deny", _) => deny(&call, &visit, &pending, &token).await,
         _ => {
             let text = "The form did not contain a decision.".to_owned();
@@ -100,9 +103,10 @@ async fn approve(
     person: &SignedInPerson,
     pending: &PendingAuthorization,
     token: &str,
+    shown_email: Option<bool>,
 ) -> Result<HttpReply, PageExit> {
     let (text, by) = (token.to_owned(), person.audit_actor(visit));
-    let approved = call.write(move |tx| oauth1_flow::approve(tx, &text, &by));
+    let approved = call.write(move |tx| oauth1_flow::approve(tx, &text, shown_email, &by));
     match approved.await? {
         Ok(OAuth1Approval::Redirect(to)) => Ok(redirect_to_app(&to)),
         Ok(OAuth1Approval::Pin(pin)) => {

@@ -321,11 +321,7 @@ impl RequestContext {
     }
 
     fn may_see_email(&self) -> bool {
-        self.caller.as_ref().is_some_and(|caller| match caller.credential {
-            Credential::OAuth2 => caller.scopes.contains(base::Scope::UsersEmail),
-            Credential::OAuth1 => caller.app.request_email,
-            Credential::App => false,
-        })
+        self.caller.as_ref().is_some_and(|caller| caller.may_read_email)
     }
 
     pub fn answer_vocabulary(&self) -> RenderOptions {

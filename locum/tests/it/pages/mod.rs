@@ -2,6 +2,7 @@
 
 mod access;
 pub(crate) mod browser;
+mod email_consent;
 mod guessing;
 mod headers;
 mod hostile;

@@ -5,20 +5,20 @@ use serde_json::Value;
 use super::browser::{Browser, app, param, text};
 use crate::harness::{OAuth1Credentials, TestRequest, TestServer, percent_encode, shared_server};
 
-const CALLBACK: &str = "https://client.example/cb";
-const ACTION: &str = "/oauth/authorize";
+pub(super) const CALLBACK: &str = "https://client.example/cb";
+pub(super) const ACTION: &str = "/oauth/authorize";
 
-fn pairs(body: &str) -> impl Fn(&str) -> String + use<> {
+pub(super) fn pairs(body: &str) -> impl Fn(&str) -> String + use<> {
     let url = format!("?{body}");
     move |name| param(&url, name).unwrap_or_else(|| panic!("no {name} in {url}"))
 }
 
-fn consumer(app: &Value) -> (&str, &str) {
+pub(super) fn consumer(app: &Value) -> (&str, &str) {
     (text(app, "api_key"), text(app, "api_secret"))
 }
 
 /// A request token and its secret.
-fn begin(server: &TestServer, app: &Value, callback: &str) -> (String, String) {
+pub(super) fn begin(server: &TestServer, app: &Value, callback: &str) -> (String, String) {
     let request = TestRequest::post(format!("/oauth/request_token?oauth_callback={}", percent_encode(callback)));
     let key = OAuth1Credentials { consumer: consumer(app), ..OAuth1Credentials::default() };
     let header = request.oauth1_header(&key, &server.url);
@@ -29,7 +29,7 @@ fn begin(server: &TestServer, app: &Value, callback: &str) -> (String, String) {
 }
 
 /// The status and the body of the exchange.
-fn exchange(server: &TestServer, app: &Value, pair: &(String, String), verifier: &str) -> (u16, String) {
+pub(super) fn exchange(server: &TestServer, app: &Value, pair: &(String, String), verifier: &str) -> (u16, String) {
     let request = TestRequest::post("/oauth/access_token").form(format!("oauth_verifier={}", percent_encode(verifier)));
     let key = OAuth1Credentials { consumer: consumer(app), token: (&pair.0, &pair.1), ..OAuth1Credentials::default() };
     let header = request.oauth1_header(&key, &server.url);

@@ -83,6 +83,47 @@ fn sign_in_app_is_authorized_without_a_second_consent() {
     });
 }
 
+#[test]
+fn email_consent_is_that_of_the_last_page_and_of_what_the_app_may_ask() {
+    on_each_engine(async |world| {
+        let mut app = app(&world, "demo", &[CALLBACK]).await;
+        let ada = world.user("ada").await;
+        let set_switch = async |app: &mut App, on| {
+            app.request_email = on;
+            let changed = app.clone();
+            world.write(move |tx| Ok(store::apps::update(tx, &changed)?)).await;
+        };
+        let approve = async |app: &App, shown| {
+            let token = ask(&world, app, CALLBACK, None).await.token;
+            world.write(move |tx| flow::approve(tx, token.expose_secret(), shown, &by(ada))).await.unwrap();
+        };
+        // Whether the app reads the address, and whether a page has to ask again.
+        let state = async |app: &App| {
+            let reads_email = world.write(move |tx| grants::list(tx, ada)).await[0].reads_email;
+            let asked = app.clone();
+            let write = Permission::Write;
+            let is_approved = world.write(move |tx| Ok(flow::is_already_approved(tx, &asked, ada, write)?)).await;
+            (reads_email, !is_approved)
+        };
+        approve(&app, Some(false)).await;
+        assert_eq!(state(&app).await, (false, false));
+        set_switch(&mut app, true).await;
+        assert_eq!(state(&app).await, (false, true));
+        approve(&app, Some(true)).await;
+        assert_eq!(state(&app).await, (true, false));
+        approve(&app, None).await;
+        assert_eq!(state(&app).await, (true, false), "no page said anything else");
+        set_switch(&mut app, false).await;
+        assert_eq!(state(&app).await, (false, false));
+        set_switch(&mut app, true).await;
+        assert_eq!(state(&app).await, (true, false));
+        set_switch(&mut app, false).await;
+        approve(&app, Some(true)).await;
+        set_switch(&mut app, true).await;
+        assert_eq!(state(&app).await, (false, true), "the page was out of date");
+    });
+}
+
 async fn swept(world: &World) -> u64 {
     let stored = network::retention::RetentionPeriods {
         session_ttl_ms: i64::MAX,
