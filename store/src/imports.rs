@@ -8,7 +8,7 @@ mod users;
 
 pub use edges::{
     EdgeKind, ImportedEdges, delete_follow_between, has_follow_requests, insert_edge, insert_edges, insert_like,
-    insert_mention,
+    insert_mention, list_accounts,
 };
 pub use merge::{absorb_placeholder, merge_accounts};
 pub use posts::{

@@ -27,6 +27,8 @@ const AUTHORS_PER_TRANSACTION: i64 = 500;
 pub(crate) struct ImportContext {
     pub(crate) key: String,
     pub(crate) owner: Option<UserId>,
+    /// A member's file, which must do nothing for others who have an account here.
+    pub(crate) is_archive: bool,
 }
 
 /// Imports a source. An interrupted import is resumed; a completed one starts again from the
@@ -93,7 +95,7 @@ impl<'s> ImportRun<'s> {
         let progress = store.write(move |tx: &mut Tx<'_>| Ok(imports::load_progress(tx, &key)?)).await?;
         let mut run = Self {
             store,
-            context: Arc::new(ImportContext { key: info.key.clone(), owner: None }),
+            context: Arc::new(ImportContext { key: info.key.clone(), owner: None, is_archive: info.is_archive }),
             report: Arc::new(ImportReport {
                 promised: info.manifest_counts.iter().cloned().collect(),
                 ..ImportReport::default()
@@ -138,7 +140,8 @@ impl<'s> ImportRun<'s> {
             })
             .await?;
         let (owner, report) = resolved.map_err(TransferError::Owner)?;
-        self.context = Arc::new(ImportContext { key: self.context.key.clone(), owner });
+        let ImportContext { key, is_archive, .. } = &*self.context;
+        self.context = Arc::new(ImportContext { key: key.clone(), owner, is_archive: *is_archive });
         self.report = Arc::new(report);
         Ok(())
     }

@@ -16,6 +16,8 @@ pub(crate) enum OpenedSource {
 pub(crate) struct SourceInfo {
     pub(crate) key: String,
     pub(crate) account: Option<ArchivedAccount>,
+    /// Rather than lines that an operator has prepared.
+    pub(crate) is_archive: bool,
     pub(crate) manifest_counts: Vec<(String, u64)>,
 }
 
@@ -31,14 +33,19 @@ impl OpenedSource {
                 let info = SourceInfo {
                     key: source_key(path, account.as_ref(), &manifest_counts, messages),
                     account,
+                    is_archive: true,
                     manifest_counts,
                 };
                 Ok((Self::Archive(archive), info))
             }
             ImportSource::JsonLines(path) => {
                 let lines = JsonLines::open(path)?;
-                let info =
-                    SourceInfo { key: source_key(path, None, &[], false), account: None, manifest_counts: Vec::new() };
+                let info = SourceInfo {
+                    key: source_key(path, None, &[], false),
+                    account: None,
+                    is_archive: false,
+                    manifest_counts: Vec::new(),
+                };
                 Ok((Self::Lines(lines), info))
             }
         }

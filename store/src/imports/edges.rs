@@ -86,6 +86,12 @@ pub fn insert_edges(
     Ok(inserted.into_iter().collect())
 }
 
+/// Those of `users` who have an account here, unlike placeholders, and whether it is protected.
+pub fn list_accounts(tx: &mut Tx<'_>, users: &[UserId]) -> Result<Vec<(UserId, bool)>, Fault> {
+    let sql = "SELECT id, protected FROM users WHERE id = $1 AND state < 3";
+    tx.query_by_ids(sql, users, &[])
+}
+
 pub fn has_follow_requests(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM follow_request LIMIT 1";
     tx.row_exists(sql, &[])

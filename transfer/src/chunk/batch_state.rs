@@ -15,6 +15,8 @@ pub(crate) const UNKNOWN_USER: UserId = UserId::new(0);
 #[derive(Default)]
 pub(crate) struct ImportBatchState {
     pub(crate) owner: Option<UserId>,
+    /// Whether the source is a member's archive, which must do nothing for others who have an account here.
+    pub(crate) is_archive: bool,
     /// The local user of each id in the source.
     pub(crate) users_by_source_id: HashMap<i64, UserId>,
     /// A cache, also of handles that nobody has.
@@ -28,6 +30,8 @@ pub(crate) struct ImportBatchState {
     post_deltas: BTreeMap<i64, PostCounterDeltas>,
     authors: BTreeSet<UserId>,
     pub(crate) verified_users: BTreeSet<UserId>,
+    /// Those of an archive's follows who have an account here, and whether it is protected.
+    pub(crate) accounts: HashMap<UserId, bool>,
     pub(crate) report: ImportReport,
     pub(crate) max_id: i64,
     pub(crate) post_id_range: Option<(i64, i64)>,

@@ -34,6 +34,9 @@ pub(crate) fn store(tx: &mut Tx<'_>, batch: &mut ImportBatchState, items: &[Prep
     let users: BTreeSet<UserId> = users.collect();
     let users: Vec<UserId> = users.into_iter().collect();
     batch.verified_users = follows::filter_verified(tx, &users)?.into_iter().collect();
+    if batch.is_archive {
+        batch.accounts = imports::list_accounts(tx, &users)?.into_iter().collect();
+    }
     let mut inserted = InsertedEdges::default();
     if tx.is_shared() {
         inserted.insert_follows(tx, batch, items)?;
@@ -49,14 +52,46 @@ pub(crate) fn store(tx: &mut Tx<'_>, batch: &mut ImportBatchState, items: &[Prep
                     continue;
                 };
                 let id = relation.id.unwrap_or_else(|| tx.next_id::<()>().get());
-                store_edge(tx, batch, &mut inserted, *kind, (from, to), id)?;
-                if has_requests && *kind == EdgeKind::Follow {
+                let Some(kind) = permitted_kind(batch, *kind, (from, to)) else {
+                    skip_follow_of_another(tx, batch, (from, to))?;
+                    continue;
+                };
+                store_edge(tx, batch, &mut inserted, kind, (from, to), id)?;
+                if has_requests && kind == EdgeKind::Follow {
                     graph::delete(tx, RelationKind::Request, from, to)?;
                 }
             }
             PreparedRecord::Like(prepared) => store_like(tx, batch, &mut inserted, prepared)?,
             _ => {}
         }
+    }
+    Ok(())
+}
+
+/// What an edge of the source becomes here: follows of protected accounts are requested. None for follows of others than the
+/// archive's owner who have an account here.
+fn permitted_kind(batch: &ImportBatchState, kind: EdgeKind, (from, to): (UserId, UserId)) -> Option<EdgeKind> {
+    if kind != EdgeKind::Follow || !batch.is_archive || from == to {
+        return Some(kind);
+    }
+    if batch.owner != Some(from) && batch.accounts.contains_key(&from) {
+        return None;
+    }
+    let needs_approval = batch.owner != Some(to) && batch.accounts.get(&to) == Some(&true);
+    Some(if needs_approval { EdgeKind::Request } else { kind })
+}
+
+fn skip_follow_of_another(
+    tx: &mut Tx<'_>,
+    batch: &mut ImportBatchState,
+    (from, to): (UserId, UserId),
+) -> Result<(), Fault> {
+    let name = edge_name(EdgeKind::Follow);
+    if follows::exists(tx, from, to)? {
+        batch.report.count_known(name);
+    } else {
+        let reason = "its follower has an account here and has not followed";
+        batch.report.skip(name, reason, || format!("from {from} to {to}"));
     }
     Ok(())
 }
@@ -79,7 +114,7 @@ fn store_edge(
         _ => imports::insert_edge(tx, kind, from, to, id)?,
     };
     if !is_new {
-        if kind == EdgeKind::Follow && is_blocked(tx, from, to)? {
+        if matches!(kind, EdgeKind::Follow | EdgeKind::Request) && is_blocked(tx, from, to)? {
             batch.report.skip(name, "one of the two users blocks the other", || format!("from {from} to {to}"));
         } else {
             batch.report.count_known(name);
@@ -169,6 +204,7 @@ impl InsertedEdges {
         let follows = items.iter().filter_map(|item| match item {
             PreparedRecord::Edge(EdgeKind::Follow, relation) => {
                 let (from, to) = (batch.find_user(relation.from)?, batch.find_user(relation.to)?);
+                permitted_kind(batch, EdgeKind::Follow, (from, to)).filter(|kind| *kind == EdgeKind::Follow)?;
                 let id = relation.id.unwrap_or_else(|| tx.next_id::<()>().get());
                 (from != to).then(|| (from.get(), to.get(), id))
             }

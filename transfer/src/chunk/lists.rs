@@ -7,6 +7,7 @@ use base::{Fault, UserId};
 use store::Tx;
 use store::imports::{self, ImportedEdges};
 use store::lists::{self, List};
+use store::users::{self, UserState};
 
 use super::batch_state::{ImportBatchState, UNKNOWN_USER};
 use super::user_resolver;
@@ -78,6 +79,13 @@ fn store_list(tx: &mut Tx<'_>, batch: &mut ImportBatchState, imported: &Archived
         Some(id) => lists::find_by_id(tx, id)?,
         None => lists::find_by_name(tx, owner, &name)?,
     };
+    let list_owner = known.as_ref().map_or(owner, |known| known.owner_id);
+    let is_of_another = batch.is_archive && batch.owner != Some(list_owner) && is_account(tx, list_owner)?;
+    if is_of_another && (known.is_none() || imported.role == ArchivedListRole::Member) {
+        let reason = "its owner has an account here and decides on it";
+        batch.report.skip("list", reason, || format!("list {name}"));
+        return Ok(());
+    }
     let id = imported.id.unwrap_or_else(|| tx.next_id::<()>().get());
     let list = List {
         id,
@@ -97,6 +105,11 @@ fn store_list(tx: &mut Tx<'_>, batch: &mut ImportBatchState, imported: &Archived
         (Some(user), ArchivedListRole::Subscribed) => store_list_follow(tx, batch, &list, user),
         _ => Ok(()),
     }
+}
+
+fn is_account(tx: &mut Tx<'_>, user: UserId) -> Result<bool, Fault> {
+    let found = users::find_by_id(tx, user)?;
+    Ok(found.is_some_and(|found| found.state != UserState::Placeholder))
 }
 
 /// Inserts a list, or completes the existing one. Returns the existing list.

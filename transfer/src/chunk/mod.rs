@@ -42,6 +42,7 @@ pub(crate) fn store(
         return Ok(ChunkOutcome::StoredElsewhere);
     }
     let mut batch = ImportBatchState::new(context.owner);
+    batch.is_archive = context.is_archive;
     users::store(tx, &mut batch, &chunk.items)?;
     user_resolver::resolve(tx, &mut batch, &chunk.items)?;
     posts::store(tx, &mut batch, &posts_in_id_order(chunk))?;

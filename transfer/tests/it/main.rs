@@ -6,6 +6,8 @@ mod archives;
 #[cfg(test)]
 mod carried;
 #[cfg(test)]
+mod doctored;
+#[cfg(test)]
 mod interrupted;
 #[cfg(test)]
 mod lines;
