@@ -32,6 +32,7 @@ const STEPS: &[EraseStep] = &[
     |tx, user| Ok(account_deletions::delete_remaining_rows(tx, user).map(|()| 0)?),
     |tx, user| Ok(crate::unpublished_posts::delete_some(tx, user, ROWS_PER_PART)?),
     erase_spaces,
+    |tx, user| Ok(account_deletions::anonymize_ad_events(tx, user).map(|()| 0)?),
 ];
 
 /// How long an erasure waits that failed, so that it does not hold up those behind it.

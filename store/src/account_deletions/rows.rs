@@ -3,6 +3,7 @@
 use base::{Fault, UserId};
 
 use crate::Tx;
+use crate::ledger::AdEventOrigin;
 use crate::users::{self, User};
 
 /// Along an index; `$1` is the account, `$2` the maximum number of rows.
@@ -104,6 +105,11 @@ const RELEASED_FILES: &[&str] = &[
     "UPDATE upload SET expires_at = $2 WHERE owner_id = $1 AND expires_at > $2",
 ];
 
+/// `$1` replaces the account `$3`, `$2` is the origin of events whose `once` may be a hash of the account. Only impressions have
+/// an index by viewer, so the table is read once.
+const ANONYMIZED_EVENTS: &str = "UPDATE ad_event SET viewer = $1, \
+    once = CASE WHEN once < 0 AND origin = $2 THEN id ELSE once END WHERE viewer = $3";
+
 /// Deletes at most `limit` rows of each table that may have many of one account; returns how many.
 pub fn delete_rows(tx: &mut Tx<'_>, user: UserId, limit: i64) -> Result<u64, Fault> {
     let mut deleted = 0;
@@ -122,6 +128,14 @@ pub fn delete_remaining_rows(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault>
     RELEASED_FILES.iter().try_for_each(|sql| tx.execute_later(sql, &[user.into(), now.into()]))
 }
 
+/// Replaces the viewer of the account's ad events by a random anonymous one, the same for all of them, so that sums and the
+/// number of people reached stay as they are.
+pub fn anonymize_ad_events(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
+    let anonymous = -1 - (i64::from_be_bytes(tx.rng().random_bytes()?) & (i64::MAX >> 1));
+    let origin = AdEventOrigin::Attributed.to_number();
+    tx.execute_later(ANONYMIZED_EVENTS, &[anonymous.into(), origin.into(), user.into()])
+}
+
 /// Empties the account itself, of which id, username and the time of creation remain.
 pub fn erase_account(tx: &mut Tx<'_>, user: &User) -> Result<(), Fault> {
     let erased = User { state: user.state, ..User::new(user.id, &user.username, user.created_at) };
@@ -133,11 +147,12 @@ pub fn erase_account(tx: &mut Tx<'_>, user: &User) -> Result<(), Fault> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::{BOUNDED_DELETIONS, RELEASED_FILES, REMAINING_ROWS};
+    use super::{ANONYMIZED_EVENTS, BOUNDED_DELETIONS, RELEASED_FILES, REMAINING_ROWS};
     use crate::schema;
 
     /// Columns that name accounts.
-    const NAMES: [&str; 6] = ["user_id", "owner_id", "author_id", "creator_id", "source_id", "subscriber_id"];
+    const NAMES: [&str; 8] =
+        ["user_id", "owner_id", "author_id", "creator_id", "source_id", "subscriber_id", "viewer", "viewer_id"];
 
     /// Tables with such a column whose rows are erased elsewhere, or stay; and why.
     const EXCEPTIONS: &[(&str, &[&str])] = &[
@@ -168,11 +183,12 @@ mod tests {
         ("records of advertising, for which others have paid", &["ad_video", "ads_change"]),
         ("ids that an import has seen", &["import_alias", "import_author", "import_name"]),
         ("says when the account was erased", &["account_deletion"]),
+        ("kept for a day at most, so that nobody counts twice", &["link_click", "playback", "post_view"]),
     ];
 
     #[test]
     fn every_table_with_rows_of_an_account_is_erased_or_excepted_for_a_reason() {
-        let statements: Vec<&str> = [BOUNDED_DELETIONS, REMAINING_ROWS, RELEASED_FILES].concat();
+        let statements: Vec<&str> = [BOUNDED_DELETIONS, REMAINING_ROWS, RELEASED_FILES, &[ANONYMIZED_EVENTS]].concat();
         let is_erased = |table: &str, column: &str| {
             let starts = [format!("DELETE FROM {table} "), format!("UPDATE {table} ")];
             let condition = format!("{column} = $1");

@@ -1,5 +1,6 @@
 //! The form that migrations must have, so that programs of two versions can use one database.
 
+mod existing_rows;
 mod versions;
 
 use super::script::{FIRST_COMPATIBLE, MigrationScript, all_scripts, compatible_after, index_name};

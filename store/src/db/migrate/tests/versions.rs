@@ -30,7 +30,10 @@ fn contraction() -> &'static str {
     format!("-- contraction, compatible from {}\nDROP TABLE test_note;\n", schema_version() + 1).leak()
 }
 
-fn migrate(location: &DatabaseLocation, scripts: &[MigrationScript]) -> Result<Vec<AppliedMigration>, Fault> {
+pub(super) fn migrate(
+    location: &DatabaseLocation,
+    scripts: &[MigrationScript],
+) -> Result<Vec<AppliedMigration>, Fault> {
     match location {
         DatabaseLocation::File(path) => apply_missing(&mut SqliteMigrator::open(path)?, scripts, 0),
         DatabaseLocation::Server(url) => {
