@@ -235,11 +235,18 @@ pub fn confirm_email(tx: &mut Tx<'_>, site: &EmailSite, secret: &str, address: &
 
 /// Refused if another user has confirmed the address.
 fn set_confirmed_email(tx: &mut Tx<'_>, user: UserId, email: &str) -> Result<(), Error> {
-    let owner = users::find_by_email(tx, email)?;
-    if owner.is_some_and(|owner| owner.email_confirmed && owner.id != user) {
+    users::lock(tx, user)?;
+    if is_confirmed_by_another(tx, user, email)? {
         return Err(dead_link_refusal().into());
     }
     Ok(users::set_email(tx, user, email, true)?)
+}
+
+/// Stays so until the end of the transaction. The caller has locked the user.
+pub(crate) fn is_confirmed_by_another(tx: &mut Tx<'_>, user: UserId, email: &str) -> Result<bool, Fault> {
+    users::lock_email(tx, email);
+    let owner = users::find_by_email(tx, email)?;
+    Ok(owner.is_some_and(|owner| owner.email_confirmed && owner.id != user))
 }
 
 /// Sends a confirmation link to a new address. The current one stays until then, and is notified. The caller has

@@ -11,6 +11,7 @@ use store::{Tx, event_log};
 use crate::activity;
 use crate::audit::{self, AuditAction, AuditActor, user_detail};
 use crate::compose;
+use crate::email_links;
 use crate::pending_sign_ins;
 use crate::profiles::{self, ProfileChanges};
 use crate::registration;
@@ -250,7 +251,7 @@ pub fn set_password(tx: &mut Tx<'_>, id: UserId, hash: &str) -> Result<(), Error
 pub(crate) fn replace_password(tx: &mut Tx<'_>, id: UserId, hash: &str) -> Result<(), Error> {
     users::set_password_hash(tx, id, hash)?;
     pending_sign_ins::expire(tx, id)?;
-    crate::email_links::expire_links_of_old_password(tx, id)?;
+    email_links::expire_links_of_old_password(tx, id)?;
     Ok(event_log::append(tx, "user.password", id.get(), id.get(), "")?)
 }
 
@@ -267,6 +268,10 @@ fn change_state(
         UserState::Deleted => "deleted",
         UserState::Active | UserState::Placeholder => "active",
     };
+    // Somebody else may have confirmed the address of a deleted account.
+    if user.state == UserState::Deleted && user.email_confirmed {
+        user.email_confirmed = !email_links::is_confirmed_by_another(tx, user.id, &user.email)?;
+    }
     user.state = state;
     users::update(tx, &user)?;
     let body = json!({ "before": before }).to_string();

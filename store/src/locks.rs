@@ -10,6 +10,8 @@ pub(crate) enum LockedResource {
     User,
     Post,
     List,
+    /// By a hash of the email address.
+    Email,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +31,7 @@ pub(crate) fn lock_sql(resource: LockedResource, id: i64, mode: LockMode) -> Str
         LockedResource::User => 7310,
         LockedResource::Post => 7311,
         LockedResource::List => 7312,
+        LockedResource::Email => 7313,
     };
     let [a, b, c, d, ..] = mix_id(id).to_le_bytes();
     format!("SELECT pg_advisory_xact_lock{suffix}({space}, {})", i32::from_le_bytes([a, b, c, d]))

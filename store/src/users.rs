@@ -1,5 +1,6 @@
 //! Users: profiles, states and counters.
 
+use base::secret::digest;
 use base::{Fault, PostId, Time, UserId};
 
 use crate::counters::PENDING_OF_USERS;
@@ -146,6 +147,14 @@ pub fn list_public_usernames(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<String>,
 /// Active accounts that everyone may find, newest first.
 pub fn list_newest(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<User>, Fault> {
     tx.query_rows(select!(User, "WHERE state = 0 AND limited = 0 ORDER BY id DESC LIMIT $1"), &[limit.into()])
+}
+
+/// Keeps others from confirming the address until the end of the transaction. Case-insensitive; holds from the next statement
+/// on. Users are locked first.
+pub fn lock_email(tx: &mut Tx<'_>, email: &str) {
+    let digest = digest(&email.to_lowercase());
+    let id = i64::from_be_bytes(digest.first_chunk().copied().unwrap_or_default());
+    tx.lock(LockedResource::Email, id, LockMode::Exclusive);
 }
 
 /// Case-insensitive; prefers a user who has confirmed the address, then the oldest.

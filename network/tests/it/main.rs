@@ -15,6 +15,7 @@ mod audit;
 mod authentication;
 #[cfg(test)]
 mod compliance;
+mod confirmed_emails;
 #[cfg(test)]
 mod connections;
 #[cfg(test)]

@@ -30,7 +30,7 @@ fn applicant(username: &str, email: &str) -> RegistrationApplicant {
     }
 }
 
-async fn user(world: &World, id: UserId) -> store::users::User {
+pub(crate) async fn user(world: &World, id: UserId) -> store::users::User {
     let find = move |tx: &mut Tx<'_>| network::users::find(tx, id);
     world.store.read(find).await.unwrap()
 }
@@ -191,7 +191,7 @@ fn password_reset_link_works_once_and_expires() {
 }
 
 /// The secret of the newest link that confirms an address.
-async fn confirmation_secret(world: &World) -> String {
+pub(crate) async fn confirmation_secret(world: &World) -> String {
     let all = |tx: &mut Tx<'_>| Ok(emails::list(tx, None, 9)?);
     let all = world.store.read(all).await.unwrap();
     let texts = all.iter().filter_map(|email| email.text.clone());
