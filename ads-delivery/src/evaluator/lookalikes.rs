@@ -1,6 +1,6 @@
 //! Lookalike audiences: users who follow what the seed users follow and others do not (contract ads §8.2).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use base::Error;
 use base::time::DAY_MS;
@@ -54,17 +54,20 @@ impl Evaluator {
         })
     }
 
-    /// Accounts followed more often by some users than by others, most distinctive first.
-    pub fn commonly_followed_accounts(&self, tx: &mut Tx<'_>, users: &[i64]) -> Result<Vec<i64>, Error> {
+    /// Accounts followed more often by the followers of some users than by others, most distinctive first. Nothing is told of
+    /// who follows protected users, or of whom followers follow who block `viewer`.
+    pub fn commonly_followed_accounts(&self, tx: &mut Tx<'_>, users: &[i64], viewer: i64) -> Result<Vec<i64>, Error> {
         let mut seeds = Vec::new();
-        for user in users {
-            let followers = self.followers_of_user(tx, *user)?;
+        for user in viewers::filter_public_users(tx, users)? {
+            let followers = self.followers_of_user(tx, user)?;
             let cache = self.set_cache.lock();
             let some = followers.iter().take(MAX_SEEDS);
             seeds.extend(some.filter_map(|number| cache.numbers.user_id(number)));
         }
         seeds.sort_unstable();
         seeds.dedup();
+        let blockers: HashSet<i64> = viewers::list_blockers(tx, viewer)?.into_iter().collect();
+        seeds.retain(|seed| !blockers.contains(seed));
         let all = usize::try_from(self.active_users(tx)?.len()).unwrap_or(usize::MAX);
         let found = distinctive_accounts(tx, &seeds, 0, all.max(seeds.len()))?;
         let others = found.into_iter().map(|(account, _)| account);
@@ -94,10 +97,12 @@ impl Evaluator {
     }
 }
 
-/// The accounts followed more by the seeds than by others, and the weight of each.
+/// The accounts followed more by the seeds than by others, and the weight of each. Seeds whose follows are not public, or
+/// whose account is not active, have no part in it.
 fn distinctive_accounts(tx: &mut Tx<'_>, seeds: &[i64], excluded: i64, all: usize) -> Result<Vec<(i64, f64)>, Error> {
     let step = seeds.len().div_ceil(MAX_SEEDS).max(1);
     let some: Vec<i64> = seeds.iter().copied().step_by(step).collect();
+    let some = viewers::filter_public_users(tx, &some)?;
     let mut counts: HashMap<i64, usize> = HashMap::new();
     for account in viewers::list_followed_users(tx, &some)? {
         *counts.entry(account).or_default() += 1;

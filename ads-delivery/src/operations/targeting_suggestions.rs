@@ -78,8 +78,9 @@ fn suggest_users(ctx: &mut AccountContext<'_, '_>, values: &[String]) -> Result<
         ids.push(user.id.get());
     }
     let evaluator = Evaluator::from_context(ctx)?;
+    let viewer = ctx.caller.user.get();
     let mut found = Vec::new();
-    for id in evaluator.commonly_followed_accounts(ctx.tx, &ids)? {
+    for id in evaluator.commonly_followed_accounts(ctx.tx, &ids, viewer)? {
         let user = store::users::find_by_id(ctx.tx, UserId::new(id))?;
         if user.is_some_and(|user| user.is_public()) {
             found.push(id.to_string());

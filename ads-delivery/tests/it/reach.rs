@@ -2,6 +2,8 @@
 
 #![expect(clippy::many_single_char_names, reason = "users are told apart by letters")]
 
+use std::sync::Arc;
+
 use ads::gazetteer::gazetteer;
 use ads_delivery::evaluator::CriterionOperator::{Eq, Ne};
 use ads_delivery::evaluator::{Evaluator, TargetedAudience, TargetingCriterion};
@@ -306,7 +308,7 @@ fn anonymous_viewer_is_reached_only_without_criteria() {
         let users = people(&world, 1).await;
         world.live_at(users[0], "Lisbon, Portugal").await;
         let (open, closed) = (audience(Vec::new()), audience(vec![criterion("LOCATION", country("PT"), Eq)]));
-        let evaluator = std::sync::Arc::clone(&world.evaluator);
+        let evaluator = Arc::clone(&world.evaluator);
         let read = move |tx: &mut store::Tx<'_>| {
             evaluator.refresh(tx)?;
             let reached = evaluator.filter_reached(tx, &open, vec![None])?;
@@ -346,5 +348,45 @@ fn platform_and_similar_followers_criteria_reach_their_users() {
         }
         let similar = audience(vec![criterion("SIMILAR_TO_FOLLOWERS_OF_USER", brand, Eq)]);
         assert_eq!(world.admitted(&similar, &users).await, users[6..11].to_vec());
+    });
+}
+
+async fn protect(world: &World, user: UserId) {
+    let protect = move |tx: &mut store::Tx<'_>| {
+        let user = store::users::find_by_id(tx, user)?.unwrap();
+        Ok(store::users::update(tx, &store::users::User { protected: true, ..user })?)
+    };
+    world.write(protect).await;
+}
+
+#[test]
+fn suggestions_tell_nothing_of_follows_that_are_not_public() {
+    on_each_engine(async |world| {
+        let users = people(&world, 40).await;
+        let (brand, secret, hidden, gone, open, viewer) = (users[0], users[1], users[2], users[3], users[4], users[5]);
+        for (followers, account) in [(6..11, secret), (11..16, hidden), (16..21, gone), (21..26, open)] {
+            for user in &users[followers] {
+                follow(&world, *user, brand).await;
+                follow(&world, *user, account).await;
+            }
+        }
+        for user in &users[6..11] {
+            protect(&world, *user).await;
+        }
+        for user in users[11..16].iter().copied() {
+            world.write(move |tx| network::blocks::block(tx, user, viewer)).await;
+        }
+        for user in users[16..21].iter().copied() {
+            world.write(move |tx| network::users::suspend(tx, user)).await;
+        }
+        let suggested = async |of: UserId| {
+            let evaluator = Arc::clone(&world.evaluator);
+            let read =
+                move |tx: &mut store::Tx<'_>| evaluator.commonly_followed_accounts(tx, &[of.get()], viewer.get());
+            world.store.read(read).await.unwrap()
+        };
+        assert_eq!(suggested(brand).await, [open.get()]);
+        protect(&world, brand).await;
+        assert!(suggested(brand).await.is_empty(), "nobody else sees who follows a protected account");
     });
 }

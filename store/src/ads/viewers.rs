@@ -31,6 +31,11 @@ pub fn filter_active_users(tx: &mut Tx<'_>, users: &[i64]) -> Result<Vec<i64>, F
     tx.query_by_keys("SELECT id FROM users WHERE id = $1 AND state = 0", users, &[])
 }
 
+/// Those of `users` whose follows everybody may see.
+pub fn filter_public_users(tx: &mut Tx<'_>, users: &[i64]) -> Result<Vec<i64>, Fault> {
+    tx.query_by_keys("SELECT id FROM users WHERE id = $1 AND state = 0 AND protected = 0", users, &[])
+}
+
 /// Users on whose behalf apps have acted since a time; may contain duplicates.
 pub fn list_authenticated_users(tx: &mut Tx<'_>, since: Time) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT user_id FROM credential_use WHERE last_used_at >= $1 AND user_id > 0";
