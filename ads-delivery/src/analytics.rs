@@ -7,6 +7,7 @@ pub mod jobs;
 mod metrics;
 mod reach;
 pub mod results;
+mod small_segments;
 mod stats_query;
 mod time_series;
 
@@ -199,6 +200,7 @@ fn load_segment_sums(
         country: None,
         platform: None,
         vocabulary: ctx.caller.vocabulary,
+        min_viewers: stats_query::min_viewers(ctx),
     };
     Ok(time_series::named_segment_sums(ctx.tx, &query)?)
 }

@@ -30,10 +30,10 @@ pub use jobs::{
     list_account_engagement_jobs, list_jobs, list_open_jobs, prune_jobs, transition_job,
 };
 pub use queries::{
-    ActiveEntity, ReportFilter, ReportRow, ReportSegment, ViewerImpressions, count_viewer_impressions,
+    ActiveEntity, ReportFilter, ReportRow, ReportSegment, SegmentViewer, ViewerImpressions, count_viewer_impressions,
     event_kinds_by_impressions, hourly_sums, hourly_sums_of_all_groups, list_active_entities,
-    list_events_by_impressions, list_impressions_of_viewer, list_line_item_impressions, list_viewers, load_report,
-    spend_between, sums_between, total_spend, total_sums_by_entity,
+    list_events_by_impressions, list_impressions_of_viewer, list_line_item_impressions, list_segment_viewers,
+    list_viewers, load_report, spend_between, sums_between, total_spend, total_sums_by_entity,
 };
 pub use simulations::{SimulatedPeriod, has_simulated_events, list_simulated_periods, record_simulated_period};
 pub use videos::{count_videos_with_ads, record_video_ad};

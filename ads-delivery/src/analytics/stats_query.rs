@@ -21,6 +21,8 @@ use serde_json::{Map, Value, json};
 use store::ledger::{AdEntity, Placement, ReportSegment};
 use store::records;
 
+use crate::evaluator::Evaluator;
+
 pub(super) const ENTITIES: &[VocabularyWord] = &[
     VocabularyWord::same_in_both("ACCOUNT"),
     VocabularyWord::same_in_both("CAMPAIGN"),
@@ -63,6 +65,13 @@ pub(super) struct StatsQuery {
     pub(super) country: Option<String>,
     pub(super) platform: Option<String>,
     pub(super) vocabulary: Vocabulary,
+    /// Segments by age or gender with fewer people are withheld.
+    pub(super) min_viewers: i64,
+}
+
+/// The minimum size that is told of an audience; 1 for operators, who ask without an evaluator.
+pub(super) fn min_viewers(ctx: &AccountContext<'_, '_>) -> i64 {
+    Evaluator::from_context(ctx).map_or(1, |evaluator| evaluator.size_disclosure.min_size)
 }
 
 pub(super) fn entity_resource(kind: &str) -> Option<&'static Resource> {
@@ -100,6 +109,7 @@ impl StatsQuery {
             country: optional("country"),
             platform: optional("platform"),
             vocabulary: ctx.caller.vocabulary,
+            min_viewers: min_viewers(ctx),
         };
         ask.check_segmentation(&AccountTimeZone::from_name(ctx.account()?.record.text("timezone")))?;
         let is_known = |platform: &str| PLATFORMS.iter().any(|(known, _)| *known == platform);
@@ -248,6 +258,7 @@ impl StatsQuery {
             "segmentation_type": self.segments,
             "country": self.country,
             "platform": self.platform,
+            "min_viewers": self.min_viewers,
             "older": self.vocabulary == Vocabulary::Tweet,
         })
         .to_string()
@@ -283,6 +294,7 @@ impl StatsQuery {
             country: optional("country"),
             platform: optional("platform"),
             vocabulary: if older { Vocabulary::Tweet } else { Vocabulary::Post },
+            min_viewers: number("min_viewers"),
         }
     }
 }

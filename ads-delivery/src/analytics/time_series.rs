@@ -15,6 +15,7 @@ use store::ledger::{
 use store::views::{self, HOUR_MS, hour_number};
 
 use super::metrics::{MetricSource, NamedMetric, metrics_of_group};
+use super::small_segments::{is_demographic, withhold_small_segments};
 use super::stats_query::StatsQuery;
 use crate::ledger::{line_items_by_entity, records_by_ids};
 
@@ -228,17 +229,20 @@ fn sum_by_segment(tx: &mut Tx<'_>, query: &StatsQuery) -> Result<SegmentedSeries
             }
         }
     }
+    let entities_of = |event| matching_entities(entity, event, &attributed);
     let conversions = ["WEB_CONVERSION", "MOBILE_CONVERSION", "LIFE_TIME_VALUE_MOBILE_CONVERSION"];
-    if !query.groups.iter().any(|group| conversions.contains(&group.as_str())) {
-        return Ok(series);
-    }
-    for part in ledger::load_conversion_report(tx, &items, &cut)? {
-        for id in matching_entities(entity, (part.line_item_id, part.creative), &attributed) {
-            let segments = series.entry(id).or_default();
-            let own = segments.entry(part.segment.clone()).or_insert_with(|| EntitySeries::new(count));
-            let bucket = query.bucket_of_interval(part.interval);
-            own.add_conversions(bucket, (part.source, part.kind), &part.totals);
+    if query.groups.iter().any(|group| conversions.contains(&group.as_str())) {
+        for part in ledger::load_conversion_report(tx, &items, &cut)? {
+            for id in entities_of((part.line_item_id, part.creative)) {
+                let segments = series.entry(id).or_default();
+                let own = segments.entry(part.segment.clone()).or_insert_with(|| EntitySeries::new(count));
+                let bucket = query.bucket_of_interval(part.interval);
+                own.add_conversions(bucket, (part.source, part.kind), &part.totals);
+            }
         }
+    }
+    if query.min_viewers > 1 && is_demographic(cut.segment) {
+        withhold_small_segments(tx, (&items, &cut), query.min_viewers, entities_of, &mut series)?;
     }
     Ok(series)
 }

@@ -211,8 +211,8 @@ config_keys! {
         max_age: TimeSpan = Literal("7d");
     }
     ads: AdsSection {
-        /// The minimum size at which a custom audience's size is disclosed, in steps of half this value; 1 discloses
-        /// exact sizes.
+        /// The minimum size at which a custom audience's size is disclosed, in steps of half this value, and the number of
+        /// people whom figures by age or gender need; 1 discloses exact sizes and all figures.
         min_audience: i64 [1..=MAX_COUNT] = Literal("1"), Literal("100");
         /// The delay between the last change of a custom audience and its matching.
         audience_delay: TimeSpan = Literal("5s");

@@ -214,6 +214,7 @@ fn parse_route(call: &RequestContext, visit: &MemberVisit) -> ManagerRoute {
     let query = PageQuery::from_call(call).unwrap_or_default();
     ManagerRoute {
         request: ManagerRequest {
+            evaluator: call.state.evaluator.clone(),
             user: visit.person.user.id,
             cursor_key: call.state.page_context.config.page_key,
             site: call.site(),

@@ -6,7 +6,7 @@ use ads_delivery::find_operation;
 use ads_engine::dispatch::run_operation;
 use ads_engine::{
     AccountContext, AccountTimeZone, AdsCaller, AdsRecord, AdsRequest, AdsRole, CONSOLE_APP_ID, OperationData,
-    OperationOutput, ParsedParams, RecordView, RequiredRole, Resource, ResourceVerb,
+    OperationOutput, ParsedParams, RecordView, RequiredRole, Resource, ResourceVerb, SharedEvaluator,
 };
 use base::{Error, Fault, SiteLinks, Time, UserId, Vocabulary};
 use pages::manager::{AdsAccountSummary, NavLink};
@@ -21,6 +21,7 @@ pub(super) struct ManagerRequest {
     pub(super) user: UserId,
     pub(super) cursor_key: [u8; 32],
     pub(super) site: SiteLinks,
+    pub(super) evaluator: SharedEvaluator,
     pub(super) now: Time,
     pub(super) client_address: String,
     pub(super) query: PageQuery,
@@ -160,6 +161,7 @@ impl ManagerAccount {
         let request = AdsRequest {
             cursor_key: self.request.cursor_key,
             site: self.request.site,
+            evaluator: Some(self.request.evaluator.clone()),
             ..AdsRequest::new_without_app(operation, self.caller(self.record.flag("sandbox")), &ids, params)
         };
         run_operation(tx, &request, &ParsedParams::parse(&request))
@@ -223,6 +225,7 @@ impl ManagerAccount {
         let mut ctx = AccountContext::new(tx, AdsCaller { app: None, ..self.caller(self.record.flag("sandbox")) });
         ctx.cursor_key = self.request.cursor_key;
         ctx.site = self.request.site;
+        ctx.evaluator = Some(self.request.evaluator.clone());
         ctx.open_account((&accounts::ACCOUNT, self.record.id), required_role, writes, false)?;
         Ok(ctx)
     }

@@ -229,6 +229,32 @@ pub fn load_report(tx: &mut Tx<'_>, line_items: &[i64], filter: &ReportFilter<'_
     tx.query_by_keys(&sql, line_items, &more)
 }
 
+row! {
+    /// Somebody who caused events of one creative and segment.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct SegmentViewer {
+        pub line_item_id: i64,
+        pub creative: (AdEntity, i64) as "creative, creative_id",
+        /// As in [`ReportRow`].
+        pub segment: String,
+        pub viewer: i64,
+        /// How many people the viewer stands for.
+        pub people: i64 as "MAX(weight)",
+    }
+}
+
+/// Viewers of the events that a report is made of, whatever the interval; of conversions nobody is known.
+pub fn list_segment_viewers(
+    tx: &mut Tx<'_>,
+    line_items: &[i64],
+    filter: &ReportFilter<'_>,
+) -> Result<Vec<SegmentViewer>, Fault> {
+    let (own, [from, to, first, last, country, platform, _]) = filter.select_events();
+    let columns = SegmentViewer::COLUMNS;
+    let sql = format!("WITH own AS ({own}) SELECT {columns} FROM own WHERE viewer <> 0 GROUP BY 1, 2, 3, 4, 5");
+    tx.query_by_keys(&sql, line_items, &[from, to, first, last, country, platform])
+}
+
 /// An entity with events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ActiveEntity {

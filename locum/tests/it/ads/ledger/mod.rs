@@ -9,6 +9,7 @@ mod jobs;
 mod markets;
 mod serving;
 mod simulation;
+mod small_segments;
 mod stats;
 mod videos;
 
