@@ -2,7 +2,7 @@
 
 use crate::site::PageExit;
 use base::clock::wall_time;
-use base::{AppId, Error, Id, SplitRefusal};
+use base::{AppId, Error, Id, Scope, SplitRefusal};
 use network::grants::{self, ConnectedApp};
 use network::sessions;
 use pages::{ConnectedAppItem, ConnectedAppsPage, PageErrorKind, SessionsPage, describe_scope, device_name};
@@ -88,6 +88,7 @@ async fn connected_app_item(call: &RequestContext, grant: ConnectedApp) -> Resul
             permissions.push(words.to_owned());
         }
     }
+    let reads_email = widest.is_some() && grant.reads_email || grant.scopes.contains(Scope::UsersEmail);
     let writes = grant.scopes.iter().any(|scope| describe_scope(scope).is_write);
     let summary = match widest {
         Some(level) => level.label(),
@@ -97,7 +98,7 @@ async fn connected_app_item(call: &RequestContext, grant: ConnectedApp) -> Resul
     Ok(ConnectedAppItem {
         id: grant.app.id.to_string(),
         app: load_app_summary(call, &grant.app).await?,
-        summary: summary.to_owned(),
+        summary: format!("{summary}{}", if reads_email { " · email address" } else { "" }),
         permissions,
         since: grant.created_at,
         last_used: Some(grant.used_at).filter(|used| used.ms() > 0),

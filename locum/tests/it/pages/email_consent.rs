@@ -91,7 +91,8 @@ fn app_reads_the_address_of_a_member_only_after_a_page_said_so() {
     let back = browser.submit(&page, ACTION, &[("decision", "allow")]);
     assert_eq!(access(server, &app, &request, back.header("location")), token);
     assert_eq!(disclosed(server, &app, &token), [(); 2].map(|()| Value::from(address.as_str())));
-    assert!(browser.get(CONNECTED_APPS).text().contains(ASKED));
+    let page = browser.get(CONNECTED_APPS).text();
+    assert!(page.contains(ASKED) && page.contains("Read and write · email address"), "{page}");
     let request = begin(server, &app, CALLBACK);
     let back = browser.get(format!("/oauth/authenticate?oauth_token={}", request.0));
     assert_eq!(back.status, 302, "it was approved");
