@@ -158,6 +158,8 @@ pub enum AdsRateClass {
     /// 250 in 15 minutes.
     Stats,
     PerMinute(u32),
+    /// Requests in 15 minutes.
+    PerQuarterHour(u32),
     /// Requests per minute for an account, whichever user makes them.
     AccountPerMinute(u32),
 }

@@ -63,6 +63,7 @@ impl AdsOperation {
                 AdsRateClass::Standard | AdsRateClass::High | AdsRateClass::AccountPerMinute(_) => true,
                 // Writes count against the user only.
                 AdsRateClass::PerMinute(_)
+                | AdsRateClass::PerQuarterHour(_)
                 | AdsRateClass::Low
                 | AdsRateClass::Options
                 | AdsRateClass::KeywordInsights

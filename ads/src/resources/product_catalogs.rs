@@ -12,8 +12,8 @@ mod set_filters;
 
 use ads_engine::engine::ensure_valid_params;
 use ads_engine::{
-    AccountContext, AdsRecord, CustomOperation, FieldRequirement, FieldSpec, IdFormat, Kind, OperationOutput,
-    ParsedParams, RequiredRole, Resource,
+    AccountContext, AdsRateClass, AdsRecord, CustomOperation, FieldRequirement, FieldSpec, IdFormat, Kind,
+    OperationOutput, ParsedParams, RequiredRole, Resource,
 };
 use base::refusal::AdsProblem;
 use base::{Error, Fault, Time, VocabularyWord};
@@ -31,6 +31,7 @@ static PRODUCT_CATALOG: Resource = Resource {
     ..Resource::DEFAULT
 };
 
+const CATALOG_WRITES: AdsRateClass = AdsRateClass::PerQuarterHour(20);
 const NAME: FieldSpec = FieldSpec::text("name", 1, 255).required().update(FieldRequirement::Required);
 const USER_ID: FieldSpec = FieldSpec::new("user_id", Kind::LONG);
 const ID: FieldSpec = path_id("id", &PRODUCT_CATALOG);
@@ -49,10 +50,13 @@ pub static OPERATIONS: &[CustomOperation] = &[
         list_catalogs,
     )
     .requires_role(RequiredRole::Anyone)
+    .rate_limited(AdsRateClass::PerQuarterHour(1_000))
     .params(&[USER_ID]),
     mutation("POST", "createAdsProductCatalog", "/product_catalogs", "Creates a product catalog.", create_catalog)
+        .rate_limited(CATALOG_WRITES)
         .params(&[NAME, USER_ID]),
     mutation("PUT", "updateAdsProductCatalog", "/product_catalogs/{id}", "Renames a product catalog.", rename_catalog)
+        .rate_limited(CATALOG_WRITES)
         .params(&[ID, NAME]),
     mutation(
         "DELETE",
@@ -61,6 +65,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
         "Deletes a product catalog with all that it contains, for good.",
         delete_catalog,
     )
+    .rate_limited(CATALOG_WRITES)
     .params(&[ID]),
 ];
 

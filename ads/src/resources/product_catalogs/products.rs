@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, HashMap};
 use ads_engine::listing::{cursor_scope, parse_cursor};
 use ads_engine::operations::field_params;
 use ads_engine::{
-    AccountContext, AdsRecord, CURSOR, CustomOperation, FieldRequirement, FieldSpec, JsonShape, Kind, OperationOutput,
-    Parameter, ParsedParams, RequiredRole, cursor,
+    AccountContext, AdsRateClass, AdsRecord, CURSOR, CustomOperation, FieldRequirement, FieldSpec, JsonShape, Kind,
+    OperationOutput, Parameter, ParsedParams, RequiredRole, cursor,
 };
 use base::refusal::AdsProblem;
 use base::{Error, Fault, Time, Vocabulary};
@@ -38,6 +38,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
         list_products,
     )
     .requires_role(RequiredRole::Anyone)
+    .rate_limited(AdsRateClass::PerQuarterHour(1_000))
     .params(&[
         CATALOG_ID,
         FieldSpec::new("item_group_key", Kind::ID),
@@ -51,6 +52,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
         "Adds products, or changes those whose id the catalog knows.",
         change_products,
     )
+    .rate_limited(AdsRateClass::PerQuarterHour(600))
     .params(&[
         CATALOG_ID,
         FieldSpec::new("products", Kind::custom(&PRODUCTS_SHAPE)).required().update(FieldRequirement::Required),
@@ -64,6 +66,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
         "Deletes products for good.",
         delete_products,
     )
+    .rate_limited(AdsRateClass::PerQuarterHour(150))
     .params(&[CATALOG_ID, PRODUCT_KEYS])
     .takes_json(),
 ];

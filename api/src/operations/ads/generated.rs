@@ -55,6 +55,7 @@ const fn rate_window(rate_class: AdsRateClass) -> RateWindow {
         AdsRateClass::High => per_quarter_hour(10_000),
         AdsRateClass::Low => per_quarter_hour(5),
         AdsRateClass::PerMinute(calls) | AdsRateClass::AccountPerMinute(calls) => per_minute(calls),
+        AdsRateClass::PerQuarterHour(calls) => per_quarter_hour(calls),
         _ => per_quarter_hour(2_000),
     }
 }

@@ -70,6 +70,7 @@ fn ads_operations_of_a_category_share_their_rate_limit() {
     assert_eq!(remaining("/12/targeting_criteria/languages"), 398);
     assert_eq!(remaining("/12/targeting_criteria/tv_markets"), 1_999);
     assert_eq!(remaining("/12/targeting_criteria/interests"), 397);
+    assert_eq!(remaining("/12/product_catalogs"), 999);
     let account = server.run_cli(&["ads", "account", "create", "Own", "--user", &owner.username]);
     let account = account.json()["id"].as_str().unwrap().to_owned();
     assert_eq!(remaining(&format!("/12/stats/accounts/{account}")), 249);
