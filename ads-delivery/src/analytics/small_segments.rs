@@ -22,7 +22,9 @@ pub(super) fn withhold_small_segments<T>(
     series: &mut BTreeMap<i64, BTreeMap<String, T>>,
 ) -> Result<(), Fault> {
     let mut viewers: HashMap<(i64, String), HashMap<i64, i64>> = HashMap::new();
-    for seen in ledger::list_segment_viewers(tx, line_items, filter)? {
+    // Larger segments need not be told apart exactly.
+    let limit = min_viewers.saturating_mul(10);
+    for seen in ledger::list_segment_viewers(tx, line_items, filter, limit)? {
         for entity in entities_of((seen.line_item_id, seen.creative)) {
             let own = viewers.entry((entity, seen.segment.clone())).or_default();
             let people = own.entry(seen.viewer).or_default();

@@ -239,20 +239,26 @@ row! {
         pub segment: String,
         pub viewer: i64,
         /// How many people the viewer stands for.
-        pub people: i64 as "MAX(weight)",
+        pub people: i64,
     }
 }
 
-/// Viewers of the events that a report is made of, whatever the interval; of conversions nobody is known.
+/// Viewers of the events that a report is made of, whatever the interval, and at most `limit` of each creative and segment;
+/// of conversions nobody is known.
 pub fn list_segment_viewers(
     tx: &mut Tx<'_>,
     line_items: &[i64],
     filter: &ReportFilter<'_>,
+    limit: i64,
 ) -> Result<Vec<SegmentViewer>, Fault> {
     let (own, [from, to, first, last, country, platform, _]) = filter.select_events();
-    let columns = SegmentViewer::COLUMNS;
-    let sql = format!("WITH own AS ({own}) SELECT {columns} FROM own WHERE viewer <> 0 GROUP BY 1, 2, 3, 4, 5");
-    tx.query_by_keys(&sql, line_items, &[from, to, first, last, country, platform])
+    let (columns, part) = (SegmentViewer::COLUMNS, "line_item_id, creative, creative_id, segment");
+    let sql = format!(
+        "WITH own AS ({own}) SELECT {columns} FROM (SELECT {part}, viewer, MAX(weight) AS people, ROW_NUMBER() OVER \
+         (PARTITION BY {part} ORDER BY viewer) AS place FROM own WHERE viewer <> 0 GROUP BY {part}, viewer) AS v \
+         WHERE place <= $8"
+    );
+    tx.query_by_keys(&sql, line_items, &[from, to, first, last, country, platform, limit.into()])
 }
 
 /// An entity with events.
