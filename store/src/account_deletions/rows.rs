@@ -105,10 +105,14 @@ const RELEASED_FILES: &[&str] = &[
     "UPDATE upload SET expires_at = $2 WHERE owner_id = $1 AND expires_at > $2",
 ];
 
-/// `$1` replaces the account `$3`, `$2` is the origin of events whose `once` may be a hash of the account. Only impressions have
-/// an index by viewer, so the table is read once.
-const ANONYMIZED_EVENTS: &str = "UPDATE ad_event SET viewer = $1, \
-    once = CASE WHEN once < 0 AND origin = $2 THEN id ELSE once END WHERE viewer = $3";
+/// `$1` replaces the account `$3`, `$2` is the origin of events whose `once` may be a hash of the account. Impressions and
+/// other events each have an index by viewer.
+const ANONYMIZED_EVENTS: [&str; 2] = [
+    "UPDATE ad_event SET viewer = $1, once = CASE WHEN once < 0 AND origin = $2 THEN id ELSE once END \
+     WHERE viewer = $3 AND kind = 0",
+    "UPDATE ad_event SET viewer = $1, once = CASE WHEN once < 0 AND origin = $2 THEN id ELSE once END \
+     WHERE viewer = $3 AND kind <> 0 AND viewer > 0",
+];
 
 /// Deletes at most `limit` rows of each table that may have many of one account; returns how many.
 pub fn delete_rows(tx: &mut Tx<'_>, user: UserId, limit: i64) -> Result<u64, Fault> {
@@ -133,7 +137,8 @@ pub fn delete_remaining_rows(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault>
 pub fn anonymize_ad_events(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
     let anonymous = -1 - (i64::from_be_bytes(tx.rng().random_bytes()?) & (i64::MAX >> 1));
     let origin = AdEventOrigin::Attributed.to_number();
-    tx.execute_later(ANONYMIZED_EVENTS, &[anonymous.into(), origin.into(), user.into()])
+    let args = [anonymous.into(), origin.into(), user.into()];
+    ANONYMIZED_EVENTS.iter().try_for_each(|sql| tx.execute_later(sql, &args))
 }
 
 /// Empties the account itself, of which id, username and the time of creation remain.
@@ -188,7 +193,7 @@ mod tests {
 
     #[test]
     fn every_table_with_rows_of_an_account_is_erased_or_excepted_for_a_reason() {
-        let statements: Vec<&str> = [BOUNDED_DELETIONS, REMAINING_ROWS, RELEASED_FILES, &[ANONYMIZED_EVENTS]].concat();
+        let statements: Vec<&str> = [BOUNDED_DELETIONS, REMAINING_ROWS, RELEASED_FILES, &ANONYMIZED_EVENTS].concat();
         let is_erased = |table: &str, column: &str| {
             let starts = [format!("DELETE FROM {table} "), format!("UPDATE {table} ")];
             let condition = format!("{column} = $1");

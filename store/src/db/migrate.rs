@@ -75,7 +75,8 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("media_metadata", include_str!("../../migrations/0060_media_metadata.sql")),
     ("session_addresses", include_str!("../../migrations/0061_session_addresses.sql")),
     ("product_catalogs", include_str!("../../migrations/0062_product_catalogs.sql")),
-    ("consents_and_erasures", include_str!("../../migrations/0063_consents_and_erasures.sql")),
+    ("ad_event_viewers", include_str!("../../migrations/0063_ad_event_viewers.sql")),
+    ("consents_and_erasures", include_str!("../../migrations/0064_consents_and_erasures.sql")),
 ];
 
 const CREATE_TABLE_SQL: &str = "CREATE TABLE IF NOT EXISTS migration (
