@@ -107,8 +107,7 @@ struct BackupRun<'a> {
     instance: &'a Instance,
     media: FileStore,
     writer: BackupWriter,
-    /// Media files that an earlier backup in the same place has.
-    earlier: HashMap<String, BackupFile>,
+    earlier: EarlierMedia,
     manifest: BackupManifest,
     names: HashSet<String>,
     report: BackupReport,
@@ -126,7 +125,7 @@ impl<'a> BackupRun<'a> {
         let (writer, earlier) = if let Some(name) = archive_name {
             let seconds = u64::try_from(now.seconds()).unwrap_or(0);
             let writer = files.start_write(&name).map_err(storage_fault)?;
-            (BackupWriter::Archive { writer, written_at_seconds: seconds }, HashMap::new())
+            (BackupWriter::Archive { writer, written_at_seconds: seconds }, EarlierMedia::default())
         } else {
             claim_collection(&files, location, &manifest.network).await?;
             let earlier = list_earlier_media(location).await?;
@@ -172,7 +171,7 @@ impl<'a> BackupRun<'a> {
         let Some(content) = self.media.read(name, None).await.map_err(storage_fault)? else {
             return Ok(false);
         };
-        let file = match self.earlier.get(name).filter(|file| file.bytes == content.size) {
+        let file = match self.earlier.files.get(name).filter(|file| file.bytes == content.size) {
             Some(file) => file.clone(),
             None => self.copy_new_file(name, content).await?,
         };
@@ -184,7 +183,13 @@ impl<'a> BackupRun<'a> {
     }
 
     async fn copy_new_file(&mut self, name: &str, content: FileRange) -> Result<BackupFile, Fault> {
-        let file = self.writer.store_file(name, &media_object(name), content).await?;
+        let mut object = media_object(name);
+        let is_taken = self.earlier.object_sizes.get(&object).is_some_and(|size| *size != content.size);
+        if is_taken {
+            object = format!("{object}.{}", self.manifest.id);
+        }
+        let mut file = self.writer.store_file(name, &object, content).await?;
+        file.object = is_taken.then_some(object);
         self.report.copied_files += 1;
         self.report.copied_bytes = self.report.copied_bytes.saturating_add(file.bytes);
         Ok(file)
@@ -276,23 +281,28 @@ async fn claim_collection(files: &FileStore, location: &BackupLocation, network:
     Ok(())
 }
 
-/// What the newest backup lists and is still there. Media files never change, so that name and size identify them.
-async fn list_earlier_media(location: &BackupLocation) -> Result<HashMap<String, BackupFile>, Error> {
+/// Media in the place of a backup. Name and size identify a media file: only the preview of a video changes, when a frame
+/// replaces what was drawn.
+#[derive(Default)]
+struct EarlierMedia {
+    /// What the newest backup lists and is still there, by name.
+    files: HashMap<String, BackupFile>,
+    object_sizes: HashMap<String, u64>,
+}
+
+async fn list_earlier_media(location: &BackupLocation) -> Result<EarlierMedia, Error> {
     let reader = BackupReader::open(location)?;
-    let Some(newest) = reader.list_ids().await?.pop() else {
-        return Ok(HashMap::new());
+    let mut earlier = EarlierMedia::default();
+    let mut listed = match reader.list_ids().await?.pop() {
+        Some(newest) => reader.read_manifest(&newest).await?.media_by_object(),
+        None => return Ok(earlier),
     };
-    let manifest = reader.read_manifest(&newest).await?;
-    let mut listed = manifest.media_by_name();
-    let mut found = HashMap::new();
     let mut objects = reader.files.list(Some(MEDIA_PREFIX)).map_err(storage_fault)?;
     while let Some(object) = objects.try_next().await.map_err(storage_fault)? {
-        let name = object.name.strip_prefix(MEDIA_PREFIX).and_then(|name| name.strip_prefix('/'));
-        if let Some((name, file)) = name.and_then(|name| listed.remove_entry(name))
-            && file.bytes == object.size
-        {
-            found.insert(name, file);
+        if let Some(file) = listed.remove(&object.name).filter(|file| file.bytes == object.size) {
+            earlier.files.insert(file.name.clone(), file);
         }
+        earlier.object_sizes.insert(object.name, object.size);
     }
-    Ok(found)
+    Ok(earlier)
 }

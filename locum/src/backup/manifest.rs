@@ -21,6 +21,19 @@ pub(crate) struct BackupFile {
     pub(crate) bytes: u64,
     /// In hexadecimal.
     pub(crate) sha256: String,
+    /// Where a media file is, if an earlier backup has other content in the place that its name gives it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) object: Option<String>,
+}
+
+impl BackupFile {
+    pub(crate) fn media_object(&self) -> String {
+        self.object.clone().unwrap_or_else(|| super::media_object(&self.name))
+    }
+
+    pub(crate) fn has_same_content(&self, other: &Self) -> bool {
+        (self.bytes, &self.sha256) == (other.bytes, &other.sha256)
+    }
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -58,9 +71,8 @@ impl BackupManifest {
         self.media.iter().map(|file| file.bytes).sum()
     }
 
-    /// By name.
-    pub(super) fn media_by_name(self) -> HashMap<String, BackupFile> {
-        self.media.into_iter().map(|file| (file.name.clone(), file)).collect()
+    pub(super) fn media_by_object(self) -> HashMap<String, BackupFile> {
+        self.media.into_iter().map(|file| (file.media_object(), file)).collect()
     }
 
     pub(super) fn encode(&self) -> Result<String, Fault> {

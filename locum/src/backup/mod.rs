@@ -28,7 +28,8 @@ use sha2::{Digest, Sha256};
 const MEDIA_PREFIX: &str = "media";
 const DATABASE_PREFIX: &str = "database";
 
-pub(crate) fn media_object(name: &str) -> String {
+/// Where a media file is, unless its manifest says otherwise.
+fn media_object(name: &str) -> String {
     format!("{MEDIA_PREFIX}/{name}")
 }
 
@@ -63,6 +64,6 @@ impl HashedContent {
 
     /// What was read, as a file of this name.
     pub(crate) fn finish(self, name: &str) -> BackupFile {
-        BackupFile { name: name.to_owned(), bytes: self.bytes, sha256: hex_digest(self.hash) }
+        BackupFile { name: name.to_owned(), bytes: self.bytes, sha256: hex_digest(self.hash), object: None }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use base::{Error, Fault};
 use futures_util::TryStreamExt;
 
-use super::{BackupLocation, BackupManifest, BackupReader, media_object, storage_fault};
+use super::{BackupFile, BackupLocation, BackupManifest, BackupReader, storage_fault};
 
 /// Keeps `made`, which counts as the newest whatever its date, and the newest others, up to `keep` altogether; and removes
 /// files that no backup lists. Backups with and without a database are counted apart. No backup may be made there
@@ -34,7 +34,7 @@ pub(super) async fn prune_backups(
     for id in &kept {
         let manifest = reader.read_manifest(id).await?;
         needed.extend(manifest.database.iter().map(|file| file.name.clone()));
-        needed.extend(manifest.media.iter().map(|file| media_object(&file.name)));
+        needed.extend(manifest.media.iter().map(BackupFile::media_object));
     }
     // Without its manifest a backup no longer counts, so an interrupted removal leaves no damaged backup.
     for id in &old {

@@ -7,7 +7,7 @@ use media::{FileStore, FileStoreError, FileWriter};
 use serde_json::{Value, json};
 use store::Store;
 
-use crate::backup::{BackupFile, BackupManifest, BackupReader, HashedContent, media_object};
+use crate::backup::{BackupFile, BackupManifest, BackupReader, HashedContent};
 
 /// Names listed of each kind of problem.
 const MAX_LISTED: usize = 20;
@@ -54,7 +54,7 @@ impl MediaCheck {
         file: &BackupFile,
         mut target: Option<FileWriter>,
     ) -> Result<(), Error> {
-        let Some(content) = reader.read(&media_object(&file.name)).await.map_err(fault)? else {
+        let Some(content) = reader.read(&file.media_object()).await.map_err(fault)? else {
             self.missing.push(file.name.clone());
             return abort_write(target).await;
         };
@@ -64,7 +64,7 @@ impl MediaCheck {
                 writer.append(&piece).await.map_err(fault)?;
             }
         }
-        if content.finish(&file.name) != *file {
+        if !content.finish(&file.name).has_same_content(file) {
             self.damaged.push(file.name.clone());
             return abort_write(target).await;
         }

@@ -422,10 +422,18 @@ fn later_backup_in_the_same_folder_copies_new_media_only_and_old_ones_are_remove
     assert_eq!(verify(&[]).json()["verified"], true);
     assert_eq!(verify(&["--backup", second["backup"].as_str().unwrap()]).json()["verified"], true);
     verify(&["--backup", first["backup"].as_str().unwrap()]).assert_exit_code(1);
+    // A preview that is replaced, as of a video, leaves that of earlier backups.
+    let changed = server.data_dir().join("media").join(listed[0].strip_prefix(folder.join("media")).unwrap());
+    fs::write(changed, "another one").unwrap();
+    let fourth = backup(&server, &target);
+    assert_eq!(fourth["copied_files"], 1);
+    for made in [&third, &fourth] {
+        assert_eq!(verify(&["--backup", made["backup"].as_str().unwrap()]).json()["verified"], true, "{made}");
+    }
     // One without a database takes nobody's place.
     server.run_cli(&["backup", &target, "--media-only", "--keep", "1"]).assert_success();
-    assert_eq!(files_under(&folder.join("database")).len(), 2);
-    assert_eq!(verify(&[]).json()["backup"], third["backup"]);
+    assert_eq!(files_under(&folder.join("database")).len(), 3);
+    assert_eq!(verify(&[]).json()["backup"], fourth["backup"]);
 }
 
 #[test]
