@@ -5,7 +5,7 @@ use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesRef, Event};
 use serde_json::{Map, Value};
 
-use crate::resources::product_catalogs::products::MAX_PRODUCTS;
+use crate::resources::product_catalogs::products::{MAX_PRODUCTS, is_field};
 
 type Row = Map<String, Value>;
 
@@ -40,6 +40,12 @@ fn field_name(name: &str) -> String {
     name.to_ascii_lowercase().replace(' ', "_")
 }
 
+/// Empty for what is no field of a product: each row repeats the names.
+fn known_field_name(name: &str) -> String {
+    let name = field_name(name);
+    if is_field(&name) { name } else { String::new() }
+}
+
 fn clip(text: &str) -> &str {
     text.get(..text.floor_char_boundary(MAX_VALUE_BYTES)).unwrap_or_default()
 }
@@ -47,7 +53,7 @@ fn clip(text: &str) -> &str {
 fn parse_table(text: &str, delimiter: u8) -> Result<Vec<Row>, String> {
     let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(text.as_bytes());
     let names: Vec<String> = match reader.headers() {
-        Ok(names) => names.iter().take(MAX_COLUMNS).map(field_name).collect(),
+        Ok(names) => names.iter().take(MAX_COLUMNS).map(known_field_name).collect(),
         Err(error) => return Err(format!("The file cannot be read: {error}")),
     };
     if !names.iter().any(|name| name == "id") {
@@ -193,6 +199,12 @@ mod tests {
             { "id": "2" },
         ]);
         assert_eq!(json!(parse(xml.as_bytes(), "XML").unwrap()), expected);
+    }
+
+    #[test]
+    fn column_that_no_product_has_is_left_out() {
+        let csv = format!("id,{},brand\n1,x,Woods\n", "long".repeat(10_000));
+        assert_eq!(json!(parse(csv.as_bytes(), "CSV").unwrap()), json!([{ "id": "1", "brand": "Woods" }]));
     }
 
     #[test]

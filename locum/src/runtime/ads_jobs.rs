@@ -195,10 +195,12 @@ async fn import_due_feeds(instance: Instance) -> Result<u64, Error> {
     let (due, imports) = instance.store.write(claim).await?;
     let client = PageClient::new(&instance.settings.webhooks);
     let files = join_all(imports.iter().map(|import| client.download(&import.url, MAX_FEED_BYTES))).await;
+    let mut outcome = Ok(());
     for (import, file) in imports.into_iter().zip(files) {
-        import_feed(&instance, import, file).await?;
+        let imported = import_feed(&instance, import, file).await;
+        outcome = outcome.and(imported);
     }
-    Ok(u64::try_from(due).unwrap_or(0))
+    outcome.map(|()| u64::try_from(due).unwrap_or(0))
 }
 
 async fn import_feed(

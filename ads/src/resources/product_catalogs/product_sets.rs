@@ -63,7 +63,8 @@ pub static OPERATIONS: &[CustomOperation] = &[
 fn get_set(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     let catalog = open_catalog(ctx, params, "product_catalog_id")?;
     let set = find_set(ctx, catalog.id, params)?;
-    answer(ctx, catalog.id, &set, None)
+    let members = list_members(ctx, catalog.id, &set)?;
+    Ok(answer(&set, Some(members)))
 }
 
 fn create_set(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
@@ -84,7 +85,7 @@ fn create_set(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result
     let mut set = AdsRecord::new(&PRODUCT_SET, ctx.tx.next_id::<()>().get(), 0, ctx.now());
     assign_fields(&mut set, params, true);
     product_catalogs::insert_set(ctx.tx, &to_row(catalog.id, &set))?;
-    answer(ctx, catalog.id, &set, params.json.as_ref())
+    answer_write(ctx, catalog.id, &set, params)
 }
 
 fn update_set(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
@@ -99,13 +100,13 @@ fn update_set(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result
         return Err(AdsProblem::missing_parameter("product_keys").into());
     }
     product_catalogs::update_set(ctx.tx, &to_row(catalog.id, &set))?;
-    answer(ctx, catalog.id, &set, params.json.as_ref())
+    answer_write(ctx, catalog.id, &set, params)
 }
 
 fn delete_set(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     let catalog = open_for_write(ctx, params, "product_catalog_id")?;
     let set = find_set(ctx, catalog.id, params)?;
-    let output = answer(ctx, catalog.id, &set, None)?;
+    let output = answer_write(ctx, catalog.id, &set, params)?;
     product_catalogs::delete_set(ctx.tx, set.id)?;
     Ok(output)
 }
@@ -169,15 +170,26 @@ fn list_members(
     }
 }
 
-/// The answer echoes the members of a JSON body that are parameters.
-fn answer(
+/// Filters are not evaluated, which takes long, in a transaction that writes. The members of a JSON body that are parameters
+/// are echoed.
+fn answer_write(
     ctx: &mut AccountContext<'_, '_>,
     catalog: i64,
     set: &AdsRecord,
-    sent: Option<&Value>,
+    params: &ParsedParams,
 ) -> Result<OperationOutput, Error> {
-    let (product_ids, product_count) = list_members(ctx, catalog, set)?;
-    let mut output = OperationOutput::from_value(json!({
+    let members = if set.text("type") == "MANUAL" { Some(list_members(ctx, catalog, set)?) } else { None };
+    let mut output = answer(set, members);
+    let sent: Map<String, Value> = params.json.as_ref().and_then(Value::as_object).cloned().unwrap_or_default();
+    let is_declared = |name: &String| PRODUCT_SET.field(name).is_some();
+    output.echo_params.extend(sent.into_iter().filter(|(name, _)| is_declared(name)));
+    Ok(output)
+}
+
+/// With the products in it and how many there are, if that is known.
+fn answer(set: &AdsRecord, members: Option<(Vec<String>, usize)>) -> OperationOutput {
+    let (product_ids, product_count) = members.unzip();
+    OperationOutput::from_value(json!({
         "id": set.id.to_string(),
         "name": set.text("name"),
         "description": set.get("description"),
@@ -185,11 +197,6 @@ fn answer(
         "filters": set.items("filters"),
         "product_ids": product_ids,
         "product_count": product_count,
-        // Filters are evaluated when the set is read.
-        "processing_status": "DONE",
-    }));
-    let members: Map<String, Value> = sent.and_then(Value::as_object).cloned().unwrap_or_default();
-    let is_declared = |name: &String| PRODUCT_SET.field(name).is_some();
-    output.echo_params.extend(members.into_iter().filter(|(name, _)| is_declared(name)));
-    Ok(output)
+        "processing_status": if product_count.is_some() { "DONE" } else { "PROCESSING" },
+    }))
 }

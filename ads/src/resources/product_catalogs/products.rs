@@ -19,6 +19,10 @@ use super::product_fields::{MERCHANT_ID, PRODUCT, find_problems, group_key, norm
 use super::{CATALOG_ID, assign_fields, mutation, open_catalog, open_for_write, parse_body};
 use crate::resources::hash_key;
 
+pub fn is_field(name: &str) -> bool {
+    PRODUCT.field(name).is_some()
+}
+
 /// Of a catalog.
 pub const MAX_PRODUCTS: usize = 20_000;
 /// Of one request.

@@ -304,6 +304,8 @@ fn filtered_set_contains_what_its_filters_match_at_the_moment() {
         (vec![filter("inventory", "LESS_THAN", "99"), filter("product_type", "CONTAINS", "lamps")], vec!["euro"]),
     ] {
         let made = set(&filters);
+        assert_eq!((&made["product_ids"], &made["processing_status"]), (&Value::Null, &json!("PROCESSING")));
+        let made = merchant.set(&made["id"]);
         assert_eq!(made["product_ids"], json!(expected), "{filters:?}");
         assert_eq!(made["product_count"], expected.len());
         assert_eq!((&made["filters"], &made["processing_status"]), (&json!(filters), &json!("DONE")));
