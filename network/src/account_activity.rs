@@ -1,11 +1,12 @@
 //! Account activity subscriptions: webhooks that receive everything an account does (contract core
 //! §7.14, §10.3).
 
-use base::{AppId, Error, Fault, Refusal, UserId};
+use base::refusal::AuthenticationProblem;
+use base::{AppId, Error, Fault, Refusal, Scope, UserId};
 use store::account_activity::{self, AccountSubscription};
 use store::{Tx, users};
 
-use crate::activity::{ActivitySubscriber, duplicate_subscription, lock_app, subscription_limit_exceeded};
+use crate::activity::{ActivitySubscriber, duplicate_subscription, has_consent, lock_app, subscription_limit_exceeded};
 use crate::webhooks::find_owned;
 
 const MAX_SELF_SERVE_ACCOUNTS: i64 = 3;
@@ -21,6 +22,11 @@ pub fn subscribe(tx: &mut Tx<'_>, subscriber: &ActivitySubscriber, user: UserId,
     lock_app(tx, subscriber.app)?;
     crate::users::find_active(tx, user)?;
     find_owned(tx, subscriber.app, webhook)?;
+    // The token may have been revoked since the request was authenticated.
+    users::lock(tx, user)?;
+    if !has_consent(tx, subscriber.app, user, Scope::DmRead)? {
+        return Err(Refusal::Unauthenticated(AuthenticationProblem::Token).into());
+    }
     if account_activity::exists(tx, webhook, user)? {
         return Err(duplicate_subscription().into());
     }

@@ -157,6 +157,7 @@ fn authorize_user(
     if subscriber.user.is_some_and(|user| user != id) {
         return Err(Refusal::NotVisible(subject()).into());
     }
+    users::lock(tx, id)?;
     let own_scopes = subscriber.user.map(|_| subscriber.scopes);
     let consent = load_consent(tx, subscriber.app, id, own_scopes)?;
     match consent {
@@ -194,18 +195,23 @@ fn load_consent(tx: &mut Tx<'_>, app: AppId, user: UserId, own_scopes: Option<Sc
     if let Some(level) = levels?.into_iter().max() {
         return Ok(AppConsent::Level(level));
     }
-    if let Some(own_scopes) = own_scopes {
-        return Ok(AppConsent::Scopes(own_scopes));
-    }
     let live = tokens::live_scopes(tx, app, user)?;
     if live.is_empty() {
         return Ok(AppConsent::None);
+    }
+    if let Some(own_scopes) = own_scopes {
+        return Ok(AppConsent::Scopes(own_scopes));
     }
     let mut all = Scopes::NONE;
     for scopes in &live {
         all = parse_stored_scopes(scopes)?.iter().fold(all, Scopes::with_scope);
     }
     Ok(AppConsent::Scopes(all))
+}
+
+/// Whether the user's consent covers a scope.
+pub(crate) fn has_consent(tx: &mut Tx<'_>, app: AppId, user: UserId, scope: Scope) -> Result<bool, Fault> {
+    Ok(load_consent(tx, app, user, None)?.covers(scope))
 }
 
 /// Whether the app has an active token of the user.
@@ -288,6 +294,8 @@ pub(crate) fn end_unauthorized_subscriptions(
     user: UserId,
     app: Option<AppId>,
 ) -> Result<Vec<i64>, Fault> {
+    // Subscriptions wait for it, and then find the consent gone.
+    users::lock(tx, user)?;
     let remaining = match app {
         Some(app) => load_consent(tx, app, user, None)?,
         None => AppConsent::None,
@@ -308,6 +316,10 @@ pub(crate) fn end_unauthorized_subscriptions(
     if !remaining.covers(Scope::DmRead) {
         accounts = account_activity::delete_by_user(tx, user, app)?;
         ended.extend(&accounts);
+    }
+    if remaining == AppConsent::None {
+        // Also for webhooks that it subscribed before.
+        deliveries::withdraw_app_consent(tx, app, user)?;
     }
     for webhook in ended {
         deliveries::withdraw_consent(tx, webhook, user)?;

@@ -16,7 +16,7 @@
 
 mod attempts;
 
-use base::{Fault, PostId, Time, UserId};
+use base::{AppId, Fault, PostId, Time, UserId};
 
 use crate::Tx;
 use crate::db::{insert_new, row, select, stored_enum};
@@ -109,6 +109,17 @@ pub fn enqueue_with_consent(tx: &mut Tx<'_>, new: &NewDelivery<'_>, user: UserId
 pub fn withdraw_consent(tx: &mut Tx<'_>, webhook_id: i64, user: UserId) -> Result<u64, Fault> {
     let sql = "DELETE FROM delivery WHERE webhook_id = $1 AND about_id = $2 AND about_id > 0";
     tx.execute(sql, &[webhook_id.into(), user.into()])
+}
+
+/// As [`withdraw_consent`], for all webhooks of an app, or of all apps.
+pub fn withdraw_app_consent(tx: &mut Tx<'_>, app: Option<AppId>, user: UserId) -> Result<u64, Fault> {
+    // The index of what is about a user begins with the webhook.
+    let (webhooks, app) = match app {
+        Some(app) => ("SELECT id FROM webhook WHERE app_id = $2", app.get()),
+        None => ("SELECT id FROM webhook WHERE app_id > $2", 0),
+    };
+    let sql = format!("DELETE FROM delivery WHERE webhook_id IN ({webhooks}) AND about_id = $1 AND about_id > 0");
+    tx.execute(&sql, &[user.into(), app.into()])
 }
 
 /// As [`enqueue`], for the status event of a replay or retry job.

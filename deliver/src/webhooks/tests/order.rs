@@ -91,7 +91,7 @@ async fn what_is_withdrawn_holds_up_nothing_behind_it() {
         // It is due in five seconds, by a clock that stands still.
         tokio::time::sleep(Duration::from_millis(1500)).await;
         assert_eq!(receiver.count(), 1);
-        let withdraw = move |tx: &mut Tx<'_>| Ok(deliveries::withdraw_consent(tx, hook, user)?);
+        let withdraw = move |tx: &mut Tx<'_>| Ok(deliveries::withdraw_app_consent(tx, Some(app), user)?);
         assert_eq!(world.store.write(withdraw).await.unwrap(), 1);
         until("the others come", async || receiver.count() == 3).await;
         assert_eq!(receiver.heard.lock()[1..], ["1", "2"]);
