@@ -189,10 +189,12 @@ pub fn revoke(tx: &mut Tx<'_>, token: &str) -> Result<(), Error> {
     };
     let detail = json!({"token": kind, "user": user.map(|user| user.to_string())});
     audit::append(tx, &AuditActor::operator(), AuditAction::TOKEN_REVOKE, Some(app), &detail)?;
-    match user {
-        Some(user) => Ok(record_revocation(tx, user, Some(app))?),
-        None => Ok(event_log::append(tx, "token.revoke", 0, app.get(), "")?),
+    if let Some(user) = user {
+        return Ok(record_revocation(tx, user, Some(app))?);
     }
+    event_log::append(tx, "token.revoke", 0, app.get(), "")?;
+    // Streams end at this one.
+    Ok(event_log::append(tx, "bearer.revoke", 0, app.get(), "")?)
 }
 
 /// Logs the revocation of tokens of one app or all apps, and ends subscriptions that depended on them.

@@ -125,6 +125,11 @@ fn stream_ends_with_its_token_and_app() {
 
     let (app, _) = watcher("self-serve");
     let mut stream = connect(&app, "");
+    shared_server().run_cli(&["token", "revoke", &app.bearer]).assert_success();
+    assert_eq!(stream.disconnect_type(), "ClientApplicationStateDegraded");
+
+    let (app, _) = watcher("self-serve");
+    let mut stream = connect(&app, "");
     shared_server().run_cli(&["app", "delete", &app.id]).assert_success();
     assert_eq!(stream.disconnect_type(), "ClientApplicationStateDegraded");
 }
