@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::{AppId, Error};
+use base::Error;
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
@@ -40,8 +40,8 @@ impl LiveActivityReader {
     }
 
     async fn send_new_events(&mut self) -> Result<bool, Error> {
-        let apps: HashSet<AppId> = self.hub.connected_apps(StreamEndpoint::Activity).into_iter().collect();
-        let (Some(from), false) = (self.cursor, apps.is_empty()) else {
+        let is_idle = self.hub.connected_apps(StreamEndpoint::Activity).is_empty();
+        let (Some(from), false) = (self.cursor, is_idle) else {
             let end = self.store.read(|tx| Ok(event_log::end_cursor(tx)?)).await?;
             // A stream may have opened before that end.
             if self.cursor.is_some() && !self.hub.connected_apps(StreamEndpoint::Activity).is_empty() {
@@ -50,9 +50,12 @@ impl LiveActivityReader {
             self.move_to(end);
             return Ok(false);
         };
-        let (config, scope) = (self.config, ActivityScope::Streams(apps));
+        let (config, hub) = (self.config, self.hub.clone());
         let read = self.store.read(move |tx| {
             let events = event_log::list_after(tx, from, BATCH_SIZE)?;
+            // A stream that opens after this has a later end of the log.
+            let apps = hub.connected_apps(StreamEndpoint::Activity).into_iter().collect();
+            let scope = ActivityScope::Streams(apps);
             let last = events.last().map(|event| event.seq);
             Ok((last, events.len(), match_events(tx, &events, &scope, config)?))
         });
