@@ -41,7 +41,8 @@ pub fn stream_links(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<StreamLink>, Faul
     tx.query_rows(sql, &[app.into()])
 }
 
+/// Those of active apps.
 pub fn all_stream_links(tx: &mut Tx<'_>) -> Result<Vec<StreamLink>, Fault> {
-    let sql = select!(StreamLink, "ORDER BY webhook_id");
+    let sql = select!(StreamLink, "WHERE app_id IN (SELECT id FROM app WHERE state = 0) ORDER BY webhook_id");
     tx.query_rows(sql, &[])
 }
