@@ -234,8 +234,9 @@ pub fn remove_expired(tx: &mut Tx<'_>, id: MediaId) -> Result<bool, Fault> {
     if tx.execute(sql, &[id.into(), now.into()])? == 0 {
         return Ok(false);
     }
-    // The subtitles' own media expire with it.
-    let sql = "UPDATE media SET expires_at = $1 WHERE id IN (SELECT media_id FROM subtitle WHERE video_id = $2)";
+    // The subtitles' own media expire with it, unless another video has them too.
+    let sql = "UPDATE media SET expires_at = $1 WHERE id IN (SELECT media_id FROM subtitle WHERE video_id = $2) \
+               AND NOT EXISTS (SELECT 1 FROM subtitle s WHERE s.media_id = media.id AND s.video_id <> $2)";
     tx.execute_later(sql, &[now.into(), id.into()])?;
     for sql in [
         "DELETE FROM media_share WHERE media_id = $1",
