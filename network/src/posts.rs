@@ -96,8 +96,12 @@ pub(crate) fn check_new_post(tx: &mut Tx<'_>, author: &PostAuthor, new: &NewPost
     Ok(())
 }
 
+/// Who may reply to a post.
+pub(crate) const REPLY_SETTINGS: [&str; 5] = ["everyone", "following", "mentionedUsers", "subscribers", "verified"];
+
 fn check_post_rules(tx: &mut Tx<'_>, author: &PostAuthor, new: &NewPost) -> Result<CheckedPost, Error> {
     blocked_terms::prefetch(tx)?;
+    users::validate_choice("reply_settings", &new.reply_settings, &REPLY_SETTINGS)?;
     let user = users::find_writer(tx, author.user_id)?;
     let previous = new.edit_of.map(|id| edits::find_editable_post(tx, &user, id, new)).transpose()?;
     let replied = previous.as_ref().and_then(|post| post.in_reply_to_post_id);

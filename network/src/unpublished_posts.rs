@@ -9,7 +9,7 @@ use store::unpublished_posts::{self, UnpublishedPost};
 
 use crate::notifications::notify_user;
 use crate::polls::NewPoll;
-use crate::posts::{self, MAX_LONG_LENGTH, NewPost, PostAuthor};
+use crate::posts::{self, MAX_LONG_LENGTH, NewPost, PostAuthor, REPLY_SETTINGS};
 use crate::{communities, media, users};
 
 pub use store::unpublished_posts::{count, find_due, list_drafts, list_scheduled, next_due};
@@ -72,6 +72,7 @@ pub fn save(
 }
 
 fn check_bounds(new: &NewPost) -> Result<(), Refusal> {
+    users::validate_choice("reply_settings", &new.reply_settings, &REPLY_SETTINGS)?;
     if new.text.chars().count() > usize::try_from(MAX_LONG_LENGTH).unwrap_or(usize::MAX) {
         let message = "The text is longer than 25,000 characters.";
         return Err(Refusal::invalid_parameter("text", "", message));
