@@ -78,8 +78,9 @@ async fn find_posts(
         return Ok(refuse("The search is too long.".to_owned()));
     }
     let dialect = QueryDialect::new(QueryProduct::FullArchive, AccessTier::Enterprise);
-    // Without the parentheses, the condition would belong to the last alternative of an OR only.
-    let Ok(query) = query::parse(&format!("({text}) -is:nullcast"), dialect).map(Arc::new) else {
+    // Without the parentheses, the condition would belong to the last alternative of an OR only. The text's own are in pairs.
+    let query = query::parse(text, dialect).and_then(|_| query::parse(&format!("({text}) -is:nullcast"), dialect));
+    let Ok(query) = query.map(Arc::new) else {
         let problem = "This search cannot be read. It needs a word that it looks for, and quotation marks and parentheses \
                        in pairs.";
         return Ok(refuse(problem.to_owned()));
