@@ -10,7 +10,8 @@ use crate::reply::HttpReply;
 
 const EXPOSED_HEADERS: HeaderValue = HeaderValue::from_static(
     "x-rate-limit-limit, x-rate-limit-remaining, x-rate-limit-reset, x-app-limit-24hour-limit, \
-     x-app-limit-24hour-remaining, x-app-limit-24hour-reset, retry-after, x-transaction-id, location",
+     x-app-limit-24hour-remaining, x-app-limit-24hour-reset, x-user-limit-24hour-limit, \
+     x-user-limit-24hour-remaining, x-user-limit-24hour-reset, retry-after, x-transaction-id, location",
 );
 const ALLOWED_HEADERS: HeaderValue = HeaderValue::from_static("authorization, content-type, x-request-id");
 const MAX_AGE: HeaderValue = HeaderValue::from_static("600");

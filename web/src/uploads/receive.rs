@@ -20,7 +20,7 @@ use crate::endpoint::{BodySpec, ErrorFormat};
 use crate::request_context::RequestContext;
 
 /// Bytes of a part that is not a file.
-const MAX_TEXT_BYTES: usize = 64 * 1024;
+const MAX_TEXT_BYTES: usize = 128 * 1024;
 /// Bytes of a base64 file, encoded or decoded.
 const MAX_ENCODED_BYTES: usize = 16 * 1024 * 1024;
 const MAX_PARTS: usize = 32;
@@ -105,8 +105,8 @@ async fn read_json_members(call: &RequestContext, files: &FileStore, form: &mut 
         let text = match value {
             Value::String(text) => text.clone(),
             Value::Array(items) => {
-                let items: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
-                items.join(",")
+                let items = items.iter().map(|item| item.as_str().map_or_else(|| item.to_string(), str::to_owned));
+                items.collect::<Vec<String>>().join(",")
             }
             other => other.to_string(),
         };

@@ -97,10 +97,17 @@ fn parse_number(form: &UploadForm, name: &'static str) -> Result<Option<i64>, Re
     Ok(Some(number))
 }
 
+const MAX_OWNERS: usize = 100;
+
 fn parse_owners(form: &UploadForm) -> Result<Vec<UserId>, Refusal> {
     let all = form.texts("additional_owners").flat_map(|text| text.split(','));
-    let all = all.map(str::trim).filter(|id| !id.is_empty());
-    all.take(100).map(|id| Id::parse(id).ok_or_else(|| Refusal::invalid_value("additional_owners", id))).collect()
+    let all: Vec<&str> = all.map(str::trim).filter(|id| !id.is_empty()).collect();
+    if all.len() > MAX_OWNERS {
+        let message = format!("additional_owners: at most {MAX_OWNERS} users are expected");
+        return Err(Refusal::invalid_parameter("additional_owners", all.len(), message));
+    }
+    let parse = |id: &&str| Id::parse(id).ok_or_else(|| Refusal::invalid_value("additional_owners", id));
+    all.iter().map(parse).collect()
 }
 
 /// The kind that the category or the media type announces.

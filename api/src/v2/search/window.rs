@@ -78,7 +78,7 @@ pub(super) fn parse_bounds(call: &RequestContext, product: QueryProduct) -> Resu
         return Err(wrong_order(call, "since_id", "until_id").into());
     }
     let from = start.unwrap_or_else(|| {
-        let latest = end.or(until.map(PostId::created_at)).unwrap_or(now);
+        let latest = end.or(until.map(PostId::created_at)).unwrap_or(now).min(now);
         match since {
             _ if recent => earliest,
             Some(_) => ARCHIVE_START,
