@@ -18,6 +18,8 @@ const BATCH_SIZE: i64 = 500;
 const SAMPLE_INTERVAL: usize = 50;
 /// Differences that are remembered; an index with more is rebuilt.
 pub const MAX_INDEX_DIFFERENCES: usize = 10_000;
+/// Comparisons of what differs: a post may change between the reads of the index and of the database.
+const REPETITIONS: usize = 3;
 /// How long a comparison waits for the index to be up to date.
 const SETTLE_TIMEOUT: Duration = Duration::from_mins(5);
 const SETTLE_POLL_INTERVAL: Duration = Duration::from_millis(20);
@@ -70,7 +72,10 @@ impl PostSearch {
                 found.merge(part);
                 next = after.filter(|_| found.differences.len() < MAX_INDEX_DIFFERENCES);
             }
-            if !found.differences.is_empty() {
+            for _ in 0..REPETITIONS {
+                if found.differences.is_empty() {
+                    break;
+                }
                 // What changed meanwhile was not in both at the same time.
                 self.wait_until_settled(store).await?;
                 let ids: Vec<i64> = found.differences.keys().copied().collect();
