@@ -209,7 +209,8 @@ fn ab_test_overlaps_flights_and_takes_five_days_if_it_is_of_apps() {
         ads.make("/line_items", &[&params[..], more].concat());
         campaign
     };
-    let (soon, later, last) = (in_hours(1), in_hours(49), in_hours(150));
+    // The second begins after the end of the test, also if a second passes until it is defined.
+    let (soon, later, last) = (in_hours(1), in_hours(50), in_hours(150));
     let running = item(&[("objective", "ENGAGEMENTS")]);
     let test = |other: &str| definition("CAMPAIGN", &[group("50", &[&running]), group("50", &[other])]);
     for flight in [
