@@ -7,7 +7,7 @@ use base::{Fault, Time, UserId};
 use crate::Tx;
 use crate::db::{insert_new, select, table};
 
-pub use rows::{anonymize_ad_events, delete_remaining_rows, delete_rows, erase_account};
+pub use rows::{anonymize_ad_events, delete_remaining_rows, delete_rows, erase_account, release_files};
 
 table! {
     #[derive(Clone, Debug, PartialEq, Eq)]

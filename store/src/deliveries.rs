@@ -115,11 +115,11 @@ pub fn withdraw_consent(tx: &mut Tx<'_>, webhook_id: i64, user: UserId) -> Resul
 pub fn withdraw_app_consent(tx: &mut Tx<'_>, app: Option<AppId>, user: UserId) -> Result<u64, Fault> {
     // The index of what is about a user begins with the webhook.
     let (webhooks, app) = match app {
-        Some(app) => ("SELECT id FROM webhook WHERE app_id = $2", app.get()),
-        None => ("SELECT id FROM webhook WHERE app_id > $2", 0),
+        Some(app) => ("SELECT id FROM webhook WHERE app_id = $1", app.get()),
+        None => ("SELECT id FROM webhook WHERE app_id > $1", 0),
     };
-    let sql = format!("DELETE FROM delivery WHERE webhook_id IN ({webhooks}) AND about_id = $1 AND about_id > 0");
-    tx.execute(&sql, &[user.into(), app.into()])
+    let sql = format!("DELETE FROM delivery WHERE webhook_id IN ({webhooks}) AND about_id = $2 AND about_id > 0");
+    tx.execute(&sql, &[app.into(), user.into()])
 }
 
 /// As [`enqueue`], for the status event of a replay or retry job.
@@ -263,8 +263,8 @@ pub fn count_sendable(tx: &mut Tx<'_>, limit: i64) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM (SELECT d.seq FROM delivery d JOIN webhook w ON w.id = d.webhook_id \
                WHERE d.state = 0 AND d.due_at <= $1 AND w.valid = 1 AND NOT EXISTS (\
                SELECT 1 FROM delivery e WHERE e.webhook_id = d.webhook_id AND e.state = 0 \
-               AND e.order_key = d.order_key AND e.seq < d.seq AND e.due_at > $1 AND e.tries < $3 AND d.tries < $3) LIMIT $2) AS sendable";
-    tx.query_number(sql, &[tx.now().into(), limit.into(), MAX_BLOCKING_TRIES.into()])
+               AND e.order_key = d.order_key AND e.seq < d.seq AND e.due_at > $1 AND e.tries < $2 AND d.tries < $2) LIMIT $3) AS sendable";
+    tx.query_number(sql, &[tx.now().into(), MAX_BLOCKING_TRIES.into(), limit.into()])
 }
 
 /// How many attempts were recorded since a position, by whether they succeeded, and the position after them.

@@ -265,14 +265,15 @@ pub fn sample_ids_above(
     /// Prime, so that each multiplier up to it gives another order.
     const ORDERS: i64 = 1_000_003;
     let ordered = indexes::sort_field_sql(field);
-    let drawn = format!("id % {ORDERS} * $3 % {ORDERS}");
+    // SQLite numbers parameters in the order in which they appear.
+    let drawn = format!("id % {ORDERS} * $1 % {ORDERS}");
     let sql = format!(
         "SELECT id FROM (SELECT id, ROW_NUMBER() OVER (PARTITION BY account_id ORDER BY {drawn}, id) AS place \
-         FROM ads_record WHERE kind = '{kind}' AND {ordered} > $1 AND level = 0 AND account_id > $2) AS r \
+         FROM ads_record WHERE kind = '{kind}' AND {ordered} > $2 AND level = 0 AND account_id > $3) AS r \
          ORDER BY place, {drawn}, id LIMIT $4"
     );
     let multiplier = seed.rem_euclid(ORDERS - 1) + 1;
-    tx.query_rows(&sql, &[min.into(), min_account.into(), multiplier.into(), limit.into()])
+    tx.query_rows(&sql, &[multiplier.into(), min.into(), min_account.into(), limit.into()])
 }
 
 /// Listed records of some accounts whose indexed field is above `min`, in no particular order.

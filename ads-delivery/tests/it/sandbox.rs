@@ -68,7 +68,10 @@ fn account_with_most_line_items_leaves_the_others_their_place() {
         // They end first, and nothing is left to show in them.
         let end = json!({ "serves": world.clock.now().plus_ms(86_400_000).ms(), "campaign_id": 0 });
         copy_record(&world, (LINE_ITEM.name, id), (large.account.id, 1_000_000..1_002_000), end).await;
-        for viewer in 0..3 {
+        // Also if it ends.
+        let path = format!("A/line_items/{item}");
+        for (viewer, end) in (0..).zip(["", "2027-01-01T00:00:00Z"]) {
+            shop.call(&world, "PUT", &path, &[("end_time", end)]).await;
             assert_eq!(shown(&world, viewer).await, item);
         }
     });

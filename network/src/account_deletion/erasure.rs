@@ -33,6 +33,7 @@ const STEPS: &[EraseStep] = &[
     |tx, user| Ok(crate::unpublished_posts::delete_some(tx, user, ROWS_PER_PART)?),
     erase_spaces,
     |tx, user| Ok(account_deletions::anonymize_ad_events(tx, user).map(|()| 0)?),
+    |tx, user| Ok(account_deletions::release_files(tx, user).map(|()| 0)?),
 ];
 
 /// How long an erasure waits that failed, so that it does not hold up those behind it.

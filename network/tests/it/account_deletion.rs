@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use base::{Time, UserId};
+use base::{Id, Time, UserId};
 use network::account_deletion::{self, ErasureTime};
 use store::Tx;
 use store::ledger::{
@@ -8,6 +8,7 @@ use store::ledger::{
     ViewerTraits,
 };
 
+use crate::post_facts::media;
 use crate::world::{World, on_each_engine};
 
 #[test]
@@ -24,6 +25,27 @@ fn erasure_that_failed_does_not_hold_up_others() {
         world.pass(3_600_000);
         world.write(move |tx| Ok(account_deletion::postpone(tx, second)?)).await;
         assert_eq!(due().await, Some(first), "it goes on after an hour");
+    });
+}
+
+async fn erase(world: &World, user: UserId) {
+    world.write(move |tx| account_deletion::order(tx, None, user, ErasureTime::Now)).await;
+    while world.write(|tx| Ok(account_deletion::find_due(tx)?)).await.is_some() {
+        world.write(move |tx| account_deletion::erase_part(tx, user)).await;
+    }
+}
+
+#[test]
+fn files_of_an_erased_account_that_nobody_uses_expire() {
+    on_each_engine(async |world| {
+        let (gone, stays) = (world.user("gone").await, world.user("stays").await);
+        for (owner, id) in [(gone, 7), (gone, 8), (stays, 9)] {
+            media(&world, owner, id, 3, "photo").await;
+        }
+        world.write(|tx| Ok(store::media::add_message_use(tx, Id::new(8))?)).await;
+        erase(&world, gone).await;
+        let expired = world.write(|tx| Ok(store::media::list_expired(tx, 10)?)).await;
+        assert_eq!(expired.iter().map(|media| media.id.get()).collect::<Vec<_>>(), [7]);
     });
 }
 
@@ -93,10 +115,7 @@ fn ad_events_of_an_erased_account_count_on_for_nobody() {
         let before = ad_figures(&world).await;
         assert_eq!((before.0.as_slice(), before.1.len()), (&[2, 2][..], 4));
 
-        world.write(move |tx| account_deletion::order(tx, None, gone, ErasureTime::Now)).await;
-        while world.write(|tx| Ok(account_deletion::find_due(tx)?)).await.is_some() {
-            world.write(move |tx| account_deletion::erase_part(tx, gone)).await;
-        }
+        erase(&world, gone).await;
         assert_eq!(ad_figures(&world).await, before);
         let left = world
             .write(move |tx| {

@@ -98,11 +98,11 @@ const REMAINING_ROWS: &[&str] = &[
     "UPDATE post SET text = '', entities = '' WHERE author_id = $1 AND state = 3",
 ];
 
-/// `$1` is the account, `$2` now. Files of others' messages stay for those who were sent them.
+/// `$1` is now, `$2` the account. Files of others' messages stay for those who were sent them.
 const RELEASED_FILES: &[&str] = &[
-    "UPDATE media SET expires_at = $2 WHERE owner_id = $1 AND (expires_at IS NULL OR expires_at > $2) \
-     AND message_uses = 0 AND COALESCE(uses, 0) <= 0",
-    "UPDATE upload SET expires_at = $2 WHERE owner_id = $1 AND expires_at > $2",
+    "UPDATE media SET expires_at = $1 WHERE owner_id = $2 AND (expires_at IS NULL OR expires_at > $1) \
+     AND message_uses = 0 AND draft_uses = 0 AND COALESCE(uses, 0) <= 0",
+    "UPDATE upload SET expires_at = $1 WHERE owner_id = $2 AND expires_at > $1",
 ];
 
 /// `$1` replaces the account `$3`, `$2` is the origin of events whose `once` may be a hash of the account. Impressions and
@@ -123,13 +123,15 @@ pub fn delete_rows(tx: &mut Tx<'_>, user: UserId, limit: i64) -> Result<u64, Fau
     Ok(deleted)
 }
 
-/// Deletes everything that [`delete_rows`] does not, and has files expire that nobody else uses.
+/// Deletes everything that [`delete_rows`] does not.
 pub fn delete_remaining_rows(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
-    for sql in REMAINING_ROWS {
-        tx.execute_later(sql, &[user.into()])?;
-    }
+    REMAINING_ROWS.iter().try_for_each(|sql| tx.execute_later(sql, &[user.into()]))
+}
+
+/// Has files and uploads expire now, except for files that are in use.
+pub fn release_files(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
     let now = tx.now();
-    RELEASED_FILES.iter().try_for_each(|sql| tx.execute_later(sql, &[user.into(), now.into()]))
+    RELEASED_FILES.iter().try_for_each(|sql| tx.execute_later(sql, &[now.into(), user.into()]))
 }
 
 /// Replaces the viewer of the account's ad events by a random anonymous one, the same for all of them, so that sums and the
@@ -196,9 +198,9 @@ mod tests {
         let statements: Vec<&str> = [BOUNDED_DELETIONS, REMAINING_ROWS, RELEASED_FILES, &ANONYMIZED_EVENTS].concat();
         let is_erased = |table: &str, column: &str| {
             let starts = [format!("DELETE FROM {table} "), format!("UPDATE {table} ")];
-            let condition = format!("{column} = $1");
+            let conditions = [format!("{column} = $1"), format!("{column} = $2")];
             let names_table = |sql: &str| starts.iter().any(|start| sql.starts_with(start.as_str()));
-            statements.iter().any(|sql| names_table(sql) && sql.contains(&condition))
+            statements.iter().any(|sql| names_table(sql) && conditions.iter().any(|condition| sql.contains(condition)))
         };
         let tables = schema::declared_tables();
         let is_left = |table: &str, columns: &[String]| {

@@ -6,6 +6,8 @@
 mod dialect;
 mod job;
 mod migrate;
+#[cfg(test)]
+mod parameter_order;
 mod postgres;
 mod query_limits;
 mod rows;
