@@ -75,7 +75,8 @@ fn card_from_record(tx: &mut Tx<'_>, card: &AdsRecord) -> Result<ConversationCar
     })
 }
 
-fn media_paths(tx: &mut Tx<'_>, key: &str) -> Result<CardMediaPaths, Fault> {
+/// The best image and video of a media object.
+pub(crate) fn media_paths(tx: &mut Tx<'_>, key: &str) -> Result<CardMediaPaths, Fault> {
     let id = key.split_once('_').and_then(|(_, id)| Id::parse(id));
     let found = match id {
         Some(id) => media::find_by_id(tx, id)?,

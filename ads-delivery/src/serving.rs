@@ -191,11 +191,11 @@ pub struct ServedAds {
     pub bid_outcomes: Vec<AuctionBid>,
 }
 
-/// Selects ads, best first.
+/// Selects ads, best first. Files are below `files_url`.
 pub fn serve_ads(
     tx: &mut Tx<'_>,
     (evaluator, config): (&Evaluator, &AdsConfig),
-    key: &[u8; 32],
+    (key, files_url): (&[u8; 32], &str),
     request: &AdRequest,
 ) -> Result<ServedAds, Error> {
     let now = tx.now();
@@ -219,6 +219,11 @@ pub fn serve_ads(
             requested_at: now,
         };
         let mut members = won.creative.content;
+        if let Some(Value::String(url)) = members.get_mut("media_url")
+            && url.starts_with('/')
+        {
+            url.insert_str(0, files_url);
+        }
         for (name, value) in [
             ("impression_token", Value::from(impression.encode(key))),
             (CLICK_ID_PARAMETER, format_click_id(key, impression.id).into()),

@@ -6,7 +6,7 @@ mod field;
 
 pub use custom_operation::{CustomOperation, OperationHandler, ReferenceList};
 pub use feature_gate::FeatureGate;
-pub use field::{COUNT, CURSOR, FieldSpec, ListFilter, SORT_BY, WITH_DELETED, WITH_TOTAL_COUNT};
+pub use field::{COUNT, CURSOR, FieldSpec, ListFilter, MAX_CURSOR_CHARS, SORT_BY, WITH_DELETED, WITH_TOTAL_COUNT};
 
 use base::refusal::AdsProblem;
 use base::{Error, VocabularyWord};

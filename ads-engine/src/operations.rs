@@ -5,7 +5,7 @@ use schema::{DefaultValue, FieldRequirement, Kind, Parameter, ParameterLocation}
 
 use crate::access::RequiredRole;
 use crate::declaration::{
-    AdsRateClass, CustomOperation, FieldSpec, InputFormat, ReferenceList, Resource, ResourceVerb,
+    AdsRateClass, CustomOperation, FieldSpec, InputFormat, MAX_CURSOR_CHARS, ReferenceList, Resource, ResourceVerb,
 };
 
 #[derive(Debug)]
@@ -184,7 +184,7 @@ fn list_params(resource: &'static Resource) -> Vec<Parameter> {
     let (usual, most) = resource.page_size;
     let mut all: Vec<Parameter> = resource.filters.iter().map(|filter| filter.parameter).collect();
     all.push(Parameter::query("count", Kind::int(1, most), "").default_number(usual));
-    all.push(Parameter::query("cursor", Kind::text(1, 512), ""));
+    all.push(Parameter::query("cursor", Kind::text(1, MAX_CURSOR_CHARS), ""));
     all.push(Parameter::query("sort_by", Kind::text(1, 100).list(1, 5), ""));
     if resource.max_name_prefix > 0 {
         all.push(Parameter::query("q", Kind::text(1, resource.max_name_prefix), ""));
@@ -273,7 +273,7 @@ fn reference_operation(reference: &'static ReferenceList) -> AdsOperation {
         reference.filters.iter().map(|(field, _)| field.to_parameter(field.create, true)).collect();
     if let Some((usual, most)) = reference.page_size {
         all.push(Parameter::query("count", Kind::int(1, most), "").default_number(usual));
-        all.push(Parameter::query("cursor", Kind::text(1, 512), ""));
+        all.push(Parameter::query("cursor", Kind::text(1, MAX_CURSOR_CHARS), ""));
         all.push(flag_param("with_total_count"));
     }
     if reference.searches_names {

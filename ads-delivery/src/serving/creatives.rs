@@ -11,6 +11,7 @@ use base::{Error, UserId};
 use serde_json::{Map, Value, json};
 use store::ledger::AdEntity;
 
+use crate::conversations::media_paths;
 use crate::eligibility::may_see_post;
 
 #[derive(Clone, Debug)]
@@ -111,9 +112,19 @@ pub(crate) fn creative_from_record(
             let Some(media) = media.filter(|media| !media.deleted) else {
                 return Ok(None);
             };
+            // Images have an address of their own.
+            let mut address = media.text("media_url").to_owned();
+            let video = media.text("video_id");
+            if !video.is_empty() {
+                let Some(path) = media_paths(ctx.tx, video)?.video else {
+                    return Ok(None);
+                };
+                shown.insert("media_key".to_owned(), video.into());
+                address = path;
+            }
             shown.insert("account_media_id".to_owned(), media.formatted_id().into());
             shown.insert("creative_type".to_owned(), record.text("creative_type").into());
-            shown.insert("media_url".to_owned(), media.text("media_url").into());
+            shown.insert("media_url".to_owned(), address.into());
             shown.insert("landing_url".to_owned(), record.text("landing_url").into());
             (0, "media_creative_id")
         }

@@ -22,7 +22,8 @@ pub(crate) async fn shown(world: &World, viewer: i64) -> String {
         video_post_id: None,
     };
     let evaluator = Arc::clone(&world.evaluator);
-    let look = move |tx: &mut Tx<'_>| serving::serve_ads(tx, (&evaluator, &AdsConfig::default()), &[0; 32], &request);
+    let look =
+        move |tx: &mut Tx<'_>| serving::serve_ads(tx, (&evaluator, &AdsConfig::default()), (&[0; 32], ""), &request);
     let served = world.store.read(look).await.unwrap();
     let bids = served.bid_outcomes;
     // One more than is shown, and eight of the others at most.

@@ -35,9 +35,11 @@ pub struct ListFilter {
     pub field: &'static str,
 }
 
+/// A cursor holds the values that a list is sorted by, one of which is a name of up to 255 characters.
+pub const MAX_CURSOR_CHARS: usize = 4096;
 /// The standard parameters of lists implemented by custom operations.
 pub const COUNT: FieldSpec = FieldSpec::new("count", Kind::int(1, 1000)).default_number(200);
-pub const CURSOR: FieldSpec = FieldSpec::text("cursor", 1, 512);
+pub const CURSOR: FieldSpec = FieldSpec::text("cursor", 1, MAX_CURSOR_CHARS);
 pub const SORT_BY: FieldSpec = FieldSpec::new("sort_by", Kind::text(1, 100).list(1, 5));
 pub const WITH_DELETED: FieldSpec = FieldSpec::new("with_deleted", Kind::BOOL).default_flag(false);
 pub const WITH_TOTAL_COUNT: FieldSpec = FieldSpec::new("with_total_count", Kind::BOOL).default_flag(false);

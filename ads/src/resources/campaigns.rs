@@ -139,7 +139,8 @@ pub fn validate_status_transition(change: &RecordChange) -> Result<(), AdsProble
 
 fn validate_budget_present(change: &RecordChange, instrument: &AdsRecord) -> Result<(), AdsProblem> {
     let record = &change.record;
-    let needed = record.text("budget_optimization") == "CAMPAIGN" && !funding_instruments::is_order(instrument);
+    // Empty means by campaign.
+    let needed = record.text("budget_optimization") != "LINE_ITEM" && !funding_instruments::is_order(instrument);
     if !needed || record.get(DAILY_BUDGET).is_some() {
         return Ok(());
     }

@@ -7,7 +7,7 @@ use ads_engine::{
     Resource, ResourceVerb, ValidationRule,
 };
 use base::refusal::AdsProblem;
-use base::{Error, Time, VocabularyWord};
+use base::{AppId, Error, Time, VocabularyWord};
 use serde_json::{Value, json};
 use store::ledger::AdEntity;
 
@@ -33,6 +33,8 @@ pub static FUNDING_INSTRUMENT: Resource = Resource {
         FieldSpec::money("funded_amount_local_micro"),
         FieldSpec::text("io_header", 0, 255).set_by_server(),
         FieldSpec::new("paused", Kind::BOOL).update(FieldRequirement::Optional).hidden(),
+        // The only app that may change a partner-managed instrument; set by the operator.
+        FieldSpec::new("managing_app_id", Kind::LONG).set_by_server().hidden(),
         // When recommendations are computed next.
         FieldSpec::new("advise_at", Kind::TIME).set_by_server().hidden().default_number(0),
     ],
@@ -43,7 +45,7 @@ pub static FUNDING_INSTRUMENT: Resource = Resource {
     rules: &[
         ValidationRule::OnRecord(validate_time_range),
         ValidationRule::OnRecord(validate_amounts),
-        ValidationRule::OnRecord(validate_manager),
+        ValidationRule::InContext(validate_manager),
         ValidationRule::InContext(set_status),
     ],
     compute_fields: Some(computed_fields),
@@ -91,11 +93,23 @@ fn validate_amounts(change: &RecordChange) -> Result<(), AdsProblem> {
     Ok(())
 }
 
-fn validate_manager(change: &RecordChange) -> Result<(), AdsProblem> {
-    let managed = change.record.text("type") == "PARTNER_MANAGED";
-    if change.verb == ResourceVerb::Update && !managed {
-        let message = "Only a partner-managed funding instrument can be changed";
-        return Err(AdsProblem::new("FUNDING_INSTRUMENT_ACCESS_NOT_ALLOWED", message));
+/// Otherwise whoever administers an account could give it money.
+fn validate_manager(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+    if change.verb != ResourceVerb::Update {
+        return Ok(());
+    }
+    let record = &change.record;
+    let refuse = |message| Err(AdsProblem::new("FUNDING_INSTRUMENT_ACCESS_NOT_ALLOWED", message).into());
+    if record.text("type") != "PARTNER_MANAGED" {
+        return refuse("Only a partner-managed funding instrument can be changed");
+    }
+    let manager = record.int("managing_app_id");
+    let is_manager = manager.is_some() && manager == ctx.caller.app.map(AppId::get);
+    if !is_manager && !ctx.account()?.record.flag("sandbox") {
+        return refuse("Only the app that manages a funding instrument can change it");
+    }
+    if record.get("funded_amount_local_micro").is_none() {
+        return Err(AdsProblem::missing_parameter("funded_amount_local_micro").into());
     }
     Ok(())
 }

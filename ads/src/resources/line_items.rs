@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use ads_engine::{
     AccountContext, AdsRateClass, AdsRecord, CURRENCIES, CustomOperation, FeatureGate, FieldRequirement, FieldSpec,
-    Kind, ListFilter, RecordChange, RequiredRole, Resource, ResourceVerb, ValidationRule, feature_gates,
+    Kind, ListFilter, RecordChange, RequiredRole, Resource, ResourceVerb, ValidationRule, feature_gates, history,
 };
 use base::refusal::AdsProblem;
 use base::{Error, VocabularyWord};
@@ -343,6 +343,25 @@ fn validate_siblings(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange
         }
     }
     Ok(())
+}
+
+/// Posts of a line item for an account appear in the timeline (contract ads §4.12).
+pub(super) fn add_timeline_placement(ctx: &mut AccountContext<'_, '_>, id: i64) -> Result<(), Error> {
+    const TIMELINE: &str = "TWITTER_TIMELINE";
+    let before = ctx.require_record(&LINE_ITEM, id)?;
+    if before.has("placements", TIMELINE) {
+        return Ok(());
+    }
+    let mut record = before.clone();
+    let placements = [before.texts("placements"), vec![TIMELINE]].concat();
+    record.set("placements", json!(placements));
+    record.updated_at = ctx.now();
+    ctx.save_record(&record)?;
+    let sent_fields = vec!["placements"];
+    history::record_history(
+        ctx,
+        &RecordChange { verb: ResourceVerb::Update, record, before: Some(before), sent_fields },
+    )
 }
 
 fn validate_budgets(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {

@@ -240,15 +240,23 @@ fn is_usable(ctx: &mut AccountContext<'_, '_>, medium: &Media) -> Result<bool, E
 }
 
 fn add_to_library(ctx: &mut AccountContext<'_, '_>, medium: &Media) -> Result<AdsRecord, Error> {
-    let is_new = ctx.list_records(&LIBRARY_MEDIA, "media_id", medium.id.get())?.is_empty();
+    let known = ctx.list_records(&LIBRARY_MEDIA, "media_id", medium.id.get())?;
+    let was_listed = known.iter().any(|known| !known.deleted);
     let mut params = ParsedParams::default();
     params.insert("media_key", medium.media_key.clone().into());
     params.insert("media_id", medium.id.get().into());
     let record = create(ctx, &LIBRARY_MEDIA, &params)?;
-    if is_new {
+    if !was_listed && find_account_media(ctx, &medium.media_key)?.is_none() {
         create_account_media(ctx, medium)?;
     }
     Ok(record)
+}
+
+fn find_account_media(ctx: &mut AccountContext<'_, '_>, key: &str) -> Result<Option<AdsRecord>, Error> {
+    let account = ctx.account_id()?;
+    let rows = store::records::list_by_accounts(ctx.tx, ACCOUNT_MEDIA.name, &[account])?;
+    let all = AdsRecord::from_rows(&ACCOUNT_MEDIA, rows)?;
+    Ok(all.into_iter().find(|found| found.text("media_key") == key))
 }
 
 /// A medium is in a library at most once; one that was removed is restored.
@@ -319,6 +327,10 @@ fn sync_file_lifetime(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -
             // Until its file is deleted, the medium can be added again.
             let deleted_at = ctx.now().plus_ms(card_media::UNUSED_MEDIA_MS);
             media::remove_post_uses(ctx.tx, &[id], deleted_at)?;
+            // Its ads would show a file that is gone.
+            if let Some(found) = find_account_media(ctx, change.record.text("media_key"))? {
+                delete(ctx, &ACCOUNT_MEDIA, found.id)?;
+            }
         }
         _ => {}
     }

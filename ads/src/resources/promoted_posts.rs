@@ -13,7 +13,7 @@ use store::posts::{self, Post, PostState};
 
 use crate::resources::accounts::APPROVAL_STATUS;
 use crate::resources::line_items::{
-    CREATIVE_STATUS, LINE_ITEM, find_same_creative, recount_creatives, require_product_type,
+    CREATIVE_STATUS, LINE_ITEM, add_timeline_placement, find_same_creative, recount_creatives, require_product_type,
 };
 use crate::resources::promotable_users;
 use crate::resources::{account_posts, all_cards, compositions};
@@ -76,7 +76,11 @@ pub fn promote_post(ctx: &mut AccountContext<'_, '_>, item: &AdsRecord, id: Post
     let mut params = ParsedParams::default();
     params.insert("line_item_id", item.id.into());
     params.insert("post_id", post.into());
-    create(ctx, &PROMOTED_POST, &params)
+    let promoted = create(ctx, &PROMOTED_POST, &params)?;
+    if item.text("product_type") == "PROMOTED_ACCOUNT" {
+        add_timeline_placement(ctx, item.id)?;
+    }
+    Ok(promoted)
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -4,6 +4,7 @@ use ads_delivery::serving::{self, AdRequest, ImpressionReport};
 use base::refusal::AdsProblem;
 use base::{Error, Refusal};
 use serde_json::Value;
+use store::Tx;
 use store::ledger::record_auction;
 use web::request_context::{HttpReply, RequestContext};
 
@@ -14,7 +15,9 @@ pub(crate) async fn request_ads(call: RequestContext) -> Result<HttpReply, Error
     let key = call.state.page_context.config.page_key;
     let evaluator = Arc::clone(&call.state.evaluator);
     let config = call.state.ads_config.clone();
-    let served = call.read(move |tx| serving::serve_ads(tx, (&evaluator, &config), &key, &request)).await?;
+    let files_url = call.site().files_url;
+    let serve = move |tx: &mut Tx<'_>| serving::serve_ads(tx, (&evaluator, &config), (&key, files_url), &request);
+    let served = call.read(serve).await?;
     // Auctions run concurrently; only their outcomes need the write transaction.
     let bids = Arc::new(served.bid_outcomes);
     if !bids.is_empty() {

@@ -216,9 +216,13 @@ fn change_features(tx: &mut Tx<'_>, account: &str, add: &[String], remove: &[Str
 }
 
 fn add_funding_instrument(tx: &mut Tx<'_>, account: AdsRecord, command: &AccountCommand) -> Result<Value, Error> {
-    let AccountCommand::Funding { kind, currency, amount, start, end, .. } = command else {
+    let AccountCommand::Funding { kind, currency, managed_by, amount, start, end, .. } = command else {
         return Ok(Value::Null);
     };
+    let manager = managed_by.as_deref().map(|app| Ok::<_, Error>(find::app(tx, app)?.id)).transpose()?;
+    if let Some(app) = managed_by.as_ref().filter(|_| kind != "PARTNER_MANAGED") {
+        return Err(invalid_parameter("managed-by", app, &format!("No app manages a {kind}")));
+    }
     let amount = amount.map(|amount| amount.saturating_mul(1_000_000).to_string());
     let funded = matches!(kind.as_str(), "INSERTION_ORDER" | "PARTNER_MANAGED");
     let (funds, limit) = if funded { (amount, None) } else { (None, amount) };
@@ -236,7 +240,11 @@ fn add_funding_instrument(tx: &mut Tx<'_>, account: AdsRecord, command: &Account
     let given = ParsedParams::parse_item(&params, &members.collect(), Vocabulary::Post, false);
     let owner = UserId::new(0);
     let mut context = AccountContext::new_for_operator(tx, owner, account);
-    let made = engine::create(&mut context, &FUNDING_INSTRUMENT, &given)?;
+    let mut made = engine::create(&mut context, &FUNDING_INSTRUMENT, &given)?;
+    if let Some(app) = manager {
+        made.set("managing_app_id", app.get());
+        made.update(context.tx)?;
+    }
     render_record(&mut context, &made)
 }
 

@@ -79,6 +79,9 @@ pub(crate) enum AccountCommand {
         /// The ISO 4217 currency code
         #[arg(long, default_value = "USD")]
         currency: String,
+        /// The app that may change a `PARTNER_MANAGED` instrument: name or id [default: none]
+        #[arg(long, value_name = "APP")]
+        managed_by: Option<String>,
         /// The funded amount or credit limit, in whole units of the currency
         #[arg(long)]
         amount: Option<i64>,

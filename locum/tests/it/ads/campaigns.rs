@@ -266,6 +266,11 @@ fn promoted_account_needs_a_followers_line_item_and_a_promotable_user() {
         let params = [("line_item_id", item), ("user_id", user)];
         ads.send("POST", "/promoted_accounts", &params)
     };
+    let post = ads.person.publish_text("Of the account");
+    ads.send("POST", "/promoted_posts", &[("line_item_id", users.as_str()), ("post_ids", &post)]).assert_status(200);
+    let shown = ads.get(&format!("/line_items/{users}"), &[]);
+    assert_eq!(shown["data"]["placements"], json!(["ALL_ON_TWITTER", "TWITTER_TIMELINE"]));
+    ads.send("PUT", &format!("/line_items/{users}"), &[("name", "Both")]).assert_status(200);
     let incompatible = "INCOMPATIBLE_LINE_ITEM";
     is(&promote(&posts, &ads.person.id), 400, incompatible, "line_item_id");
     is(&promote(&users, &stranger.id), 400, "INVALID_USER_ID", "user_id");

@@ -142,3 +142,22 @@ fn campaign_keeps_to_what_its_line_items_have() {
     change(&shared_one, DAILY, "500000").assert_status(200);
     ads.send("PUT", &format!("/campaigns/{own_one}"), &shared).assert_status(200);
 }
+
+#[test]
+fn partner_managed_instrument_is_changed_by_its_managing_app_only() {
+    let ads = Advertiser::new();
+    let fund = |more: &[&str]| {
+        let command = ["ads", "account", "funding", &ads.account, "--type", "PARTNER_MANAGED", "--amount", "100"];
+        let made = shared_server().run_cli(&[&command[..], more].concat()).json();
+        format!("/funding_instruments/{}", made["id"].as_str().unwrap())
+    };
+    let raise = [("funded_amount_local_micro", "900000000")];
+    let foreign = fund(&[]);
+    is(&ads.send("PUT", &foreign, &raise), 403, "FUNDING_INSTRUMENT_ACCESS_NOT_ALLOWED", "");
+    assert_eq!(ads.get(&foreign, &[])["data"]["funded_amount_local_micro"], 100_000_000);
+    let managed = fund(&["--managed-by", &ads.person.app.id]);
+    let raised = ads.send("PUT", &managed, &raise).assert_status(200);
+    assert_eq!(raised["data"]["funded_amount_local_micro"], 900_000_000);
+    let unlimited = ads.send("PUT", &managed, &[("funded_amount_local_micro", "")]);
+    is(&unlimited, 400, "MISSING_PARAMETER", "funded_amount_local_micro");
+}

@@ -187,3 +187,16 @@ fn filters_and_pages_agree_with_the_complete_list() {
         }
     }
 }
+
+#[test]
+fn pages_sorted_by_the_longest_names_follow_each_other() {
+    let ads = Advertiser::new();
+    for letter in ["あ", "い"] {
+        let name = letter.repeat(255);
+        ads.make("/campaigns", &[("funding_instrument_id", ads.instrument.as_str()), ("name", &name)]);
+    }
+    let found = all_pages(&ads, &[("sort_by", "name-desc,created_at-asc"), ("count", "1")]);
+    let first_letters: Vec<char> =
+        found.iter().map(|one| one["name"].as_str().unwrap().chars().next().unwrap()).collect();
+    assert_eq!(first_letters, ['い', 'あ']);
+}

@@ -91,6 +91,23 @@ fn line_item_is_incomplete_without_the_account_media_of_its_creative() {
 }
 
 #[test]
+fn medium_that_leaves_the_library_is_in_no_ad_until_it_is_added_again() {
+    let ads = Advertiser::on(market());
+    let item = preroll(&ads);
+    let campaign = ads.get(&format!("/line_items/{item}"), &[])["data"]["campaign_id"].as_str().unwrap().to_owned();
+    let reasons = || ads.get(&format!("/campaigns/{campaign}"), &[])["data"]["reasons_not_servable"].clone();
+    let media = || ads.get("/account_media", &[("creative_types", "PREROLL")])["data"].clone();
+    let key = media()[0]["media_key"].as_str().unwrap().to_owned();
+    ads.send("DELETE", &format!("/media_library/{key}"), &[]).assert_status(200);
+    assert_eq!((reasons(), media()), (json!(["INCOMPLETE"]), json!([])));
+    ads.send("POST", "/media_library", &[("media_key", &key)]).assert_status(200);
+    let added = media()[0]["id"].as_str().unwrap().to_owned();
+    let creative = [("line_item_id", item.as_str()), ("account_media_id", &added)];
+    ads.send("POST", "/media_creatives", &creative).assert_status(200);
+    assert_eq!(reasons(), json!([]));
+}
+
+#[test]
 fn preroll_is_served_before_videos_of_targeted_publishers() {
     let (ads, network) = (Advertiser::on(market()), Network::new());
     let user = |name: &str| market().new_user(name);
@@ -119,6 +136,9 @@ fn preroll_is_served_before_videos_of_targeted_publishers() {
     assert!(network.request(&key, 1).is_empty(), "there is no video");
     let shown = network.before(&key, &sports).unwrap();
     assert!(shown["media_creative_id"].is_string(), "{shown}");
+    let video = shown["media_url"].as_str().unwrap();
+    let path = video.strip_prefix(market().url.as_str()).unwrap_or_else(|| panic!("{shown}"));
+    assert_eq!(market().send(TestRequest::get(path)).header("content-type"), "video/mp4");
     // Categories of content: those of the publisher must all be asked for.
     let criterion = target("IAB_CATEGORY", "IAB17", "EQ");
     assert_eq!(of_all(), [true, false, false, false]);
