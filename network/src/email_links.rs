@@ -340,7 +340,7 @@ fn is_restorable(user: &User, deletion: Option<&AccountDeletion>) -> bool {
 }
 
 /// Sets a new password by a link. Ends all sessions and, with `end_tokens`, revokes all tokens. If the address was not
-/// confirmed before, it revokes all tokens and removes all passkeys in any case. An account that its owner has deleted
+/// confirmed before, it revokes all tokens, removes all passkeys and turns two-factor sign-in off in any case. An account that its owner has deleted
 /// stays deleted; the returned offer restores it.
 pub fn reset_password<'a>(
     sign_in: &'a SignInService,
@@ -366,6 +366,7 @@ pub fn reset_password<'a>(
             // The link's recipient can read emails to its address.
             if !user.email_confirmed {
                 crate::passkeys::remove_all(tx, &site, &actor, &user)?;
+                crate::two_factor::disable(tx, &site, &actor, user.id)?;
                 match set_confirmed_email(tx, user.id, &link.email) {
                     Ok(()) | Err(Error::Refused(_)) => {}
                     Err(error) => return Err(error),
@@ -425,7 +426,7 @@ fn apply_new_password(
     crate::users::replace_password(tx, user.id, hash)?;
     sessions::revoke_all(tx, actor, user.id, kept_session)?;
     if end_tokens {
-        crate::tokens::revoke_all(tx, user.id)?;
+        crate::grants::revoke_all(tx, actor, user.id)?;
     }
     if user.email.is_empty() {
         return Ok(());

@@ -137,13 +137,30 @@ fn find_existing_app(tx: &mut Tx<'_>, id: AppId) -> Result<Option<App>, Fault> {
 
 /// Revokes all of an app's tokens for the user, and approvals it has not exchanged yet.
 pub fn revoke(tx: &mut Tx<'_>, actor: &AuditActor, app: AppId) -> Result<(), Error> {
-    let user = actor.require_user()?;
+    if disconnect(tx, actor, actor.require_user()?, app)? {
+        return Ok(());
+    }
+    Err(Refusal::invalid_value("app_id", app).into())
+}
+
+/// Revokes the tokens and approvals of all apps.
+pub fn revoke_all(tx: &mut Tx<'_>, actor: &AuditActor, user: UserId) -> Result<(), Fault> {
+    for granted in grants::list(tx, user)? {
+        disconnect(tx, actor, user, granted.app_id)?;
+    }
+    // Tokens that were issued without an approval.
+    store::sessions::revoke_user_tokens(tx, user)?;
+    crate::tokens::record_revocation(tx, user, None)
+}
+
+/// Returns false if there is nothing to revoke.
+fn disconnect(tx: &mut Tx<'_>, actor: &AuditActor, user: UserId, app: AppId) -> Result<bool, Fault> {
     let granted = grants::delete(tx, user, app)?;
     request_tokens::revoke_approved(tx, user, app)?;
     authorization_codes::revoke(tx, user, app)?;
     let revoked_count = tokens::revoke_app_access(tx, user, app)?;
     if !granted && revoked_count == 0 {
-        return Err(Refusal::invalid_value("app_id", app).into());
+        return Ok(false);
     }
     let detail = json!({"tokens": revoked_count});
     audit::append(tx, actor, AuditAction::GRANT_REVOKE, Some(app), &detail)?;
@@ -152,5 +169,6 @@ pub fn revoke(tx: &mut Tx<'_>, actor: &AuditActor, app: AppId) -> Result<(), Err
     let webhooks: Vec<String> = webhooks.iter().map(i64::to_string).collect();
     let body = json!({ "webhook_ids": webhooks }).to_string();
     event_log::append(tx, "oauth.revoke", user.get(), app.get(), &body)?;
-    Ok(event_log::append(tx, "token.revoke", user.get(), app.get(), "")?)
+    event_log::append(tx, "token.revoke", user.get(), app.get(), "")?;
+    Ok(true)
 }

@@ -204,12 +204,6 @@ pub(crate) fn record_revocation(tx: &mut Tx<'_>, user: UserId, app: Option<AppId
     event_log::append(tx, "token.revoke", user.get(), app, "")
 }
 
-/// Revokes all of a user's tokens; grants remain.
-pub fn revoke_all(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
-    store::sessions::revoke_user_tokens(tx, user)?;
-    record_revocation(tx, user, None)
-}
-
 /// Revokes the active OAuth 1.0a token of an app, user and permission; returns the token.
 pub fn revoke_user_token(
     tx: &mut Tx<'_>,

@@ -369,7 +369,7 @@ async fn set_password(
         users::set_password(tx, id, &hash)?;
         sessions::revoke_all(tx, &AuditActor::operator(), id, None)?;
         if end_tokens {
-            network::tokens::revoke_all(tx, id)?;
+            network::grants::revoke_all(tx, &AuditActor::operator(), id)?;
         }
         let detail = json!({"user": id.to_string(), "tokens": end_tokens});
         Ok(audit::record(tx, AuditAction::PASSWORD_SET, None, &detail)?)

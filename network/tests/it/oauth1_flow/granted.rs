@@ -80,6 +80,12 @@ fn sign_in_app_is_authorized_without_a_second_consent() {
         let refused = world.refused(move |tx| grants::revoke(tx, &by(UserId::new(5)), id)).await;
         assert!(refused.contains("app_id"), "{refused}");
         assert_eq!(events(&world, "oauth.revoke").await, 2);
+        // As after a new password.
+        assert!(known(&app, Permission::Read).await);
+        world.write(move |tx| Ok(grants::revoke_all(tx, &by(ada), ada)?)).await;
+        assert!(!known(&app, Permission::Read).await);
+        assert!(world.write(move |tx| grants::list(tx, ada)).await.is_empty());
+        assert_eq!(events(&world, "oauth.revoke").await, 3);
     });
 }
 
