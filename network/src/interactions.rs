@@ -33,10 +33,16 @@ pub fn record_interactions(tx: &mut Tx<'_>, events: &[LogEvent]) -> Result<(), F
             graph::prefetch_exists(tx, kind, interaction.user_id, interaction.actor_id)?;
         }
     }
+    // The first write discards what was announced and not read yet.
+    let mut ignored = Vec::new();
+    for interaction in found.iter().flatten() {
+        ignored.push(is_ignored(tx, interaction)?);
+    }
+    let mut ignored = ignored.into_iter();
     for (event, concerned) in events.iter().zip(found) {
         remove_undone(tx, event)?;
         for interaction in concerned {
-            if !is_ignored(tx, &interaction)? {
+            if ignored.next() == Some(false) {
                 interactions::insert(tx, &interaction)?;
             }
         }

@@ -7,6 +7,7 @@ use store::posts::{self, Post};
 use store::{Tx, users};
 
 use crate::activity::{EventAccess, EventPayloadKind, find_event_kind, is_authorized};
+use crate::messages;
 use crate::visibility::{AuthorVisibilities, Viewer, Visibility};
 
 pub fn may_redeliver(tx: &mut Tx<'_>, app: AppId, delivery: &Delivery) -> Result<bool, Fault> {
@@ -15,11 +16,25 @@ pub fn may_redeliver(tx: &mut Tx<'_>, app: AppId, delivery: &Delivery) -> Result
     {
         return Ok(false);
     }
+    let body: Value = serde_json::from_str(&delivery.body).unwrap_or_default();
     // Deliveries that depend on consent were deleted when it was withdrawn.
-    match (delivery.consent_user_id, parse_public_event(&delivery.body)) {
-        (None, Some((payload, user))) => may_disclose_event(tx, app, payload, user),
-        _ => Ok(true),
+    if let Some(user) = delivery.consent_user_id {
+        return match parse_message_id(&body) {
+            Some(message) => Ok(messages::find_event(tx, user, message)?.is_some()),
+            None => Ok(true),
+        };
     }
+    match parse_public_event(&body) {
+        Some((payload, user)) => may_disclose_event(tx, app, payload, user),
+        None => Ok(true),
+    }
+}
+
+/// The message that an event of an account or an activity contains.
+fn parse_message_id(body: &Value) -> Option<i64> {
+    const MESSAGES: &str = "direct_message_events";
+    let messages = body.get(MESSAGES).or_else(|| body.pointer("/data/payload")?.get(MESSAGES))?;
+    messages.get(0)?.get("id")?.as_str()?.parse().ok()
 }
 
 /// Whether a post and the posts shown with it are still visible to the reader; none stands for everyone.
@@ -45,8 +60,7 @@ fn are_posts_visible(tx: &mut Tx<'_>, user: Option<UserId>, visible_posts: &[Pos
 }
 
 /// The payload kind and user of a public event.
-fn parse_public_event(body: &str) -> Option<(EventPayloadKind, UserId)> {
-    let body: Value = serde_json::from_str(body).ok()?;
+fn parse_public_event(body: &Value) -> Option<(EventPayloadKind, UserId)> {
     let data = body.get("data")?;
     let (kind, _) = find_event_kind(data.get("event_type")?.as_str()?)?;
     let user = data.get("filter")?.get("user_id")?.as_str()?;

@@ -5,7 +5,7 @@ use network::activity::ActivityEntry;
 use network::visibility::Viewer;
 use serde_json::{Map, Value, json};
 use store::graph::{self, RelationKind};
-use store::messages::{self, MessageEvent};
+use store::messages::MessageEvent;
 use store::{Tx, apps, posts, users};
 use view::{
     legacy_message_data_json, legacy_participant_json, legacy_post_json, legacy_user_json, shorten_message_links,
@@ -161,7 +161,7 @@ fn message_create_event(
     user: UserId,
     config: ActivityConfig,
 ) -> Result<Option<AccountEventMembers>, Fault> {
-    let Some(mut message) = messages::find_event(tx, entry.event.subject_id)? else {
+    let Some(mut message) = network::messages::find_event(tx, user, entry.event.subject_id)? else {
         return Ok(None);
     };
     shorten_message_links(&mut message, config.site);

@@ -217,7 +217,8 @@ fn render_message(
     concern: &AffectedUser,
     shared: EventRenderer,
 ) -> Result<Option<EventPayload>, Fault> {
-    let Some(mut message) = messages::find_event(tx, entry.event.subject_id)? else {
+    // None once the user has deleted their copy, or left the group.
+    let Some(mut message) = network::messages::find_event(tx, concern.user, entry.event.subject_id)? else {
         return Ok(None);
     };
     view::shorten_message_links(&mut message, shared.site);

@@ -1,12 +1,13 @@
 //! Enqueues webhook deliveries from the event log.
 
+use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
-use base::{Error, Fault};
-use store::activity::has_subscriptions;
+use base::{Error, Fault, UserId};
+use store::activity::{self, has_subscriptions};
 use store::deliveries::{NewDelivery, enqueue, enqueue_with_consent};
 use store::event_log::{LogEvent, LogReader};
-use store::{Store, Tx};
+use store::{Store, Tx, account_activity, users};
 use tokio::time::{sleep, timeout};
 
 use super::{ActivityConfig, ActivityScope, match_events};
@@ -16,10 +17,15 @@ pub const ACTIVITY_READER: LogReader = LogReader::from_end("activity");
 
 /// Enqueues the deliveries of log entries read by [`ACTIVITY_READER`].
 pub fn enqueue_webhook_events(tx: &mut Tx<'_>, events: &[LogEvent], config: ActivityConfig) -> Result<(), Fault> {
-    for envelope in match_events(tx, events, &ActivityScope::Webhooks, config)? {
+    let envelopes = match_events(tx, events, &ActivityScope::Webhooks, config)?;
+    let consents = lock_consents(tx, envelopes.iter().filter_map(|envelope| envelope.consenting_user).collect())?;
+    for envelope in envelopes {
         let Some(webhook_id) = envelope.webhook else {
             continue;
         };
+        if envelope.consenting_user.is_some_and(|user| !consents.contains(&(webhook_id, user))) {
+            continue;
+        }
         let new = NewDelivery {
             webhook_id,
             event_id: &envelope.id.to_string(),
@@ -34,6 +40,23 @@ pub fn enqueue_webhook_events(tx: &mut Tx<'_>, events: &[LogEvent], config: Acti
         };
     }
     Ok(())
+}
+
+/// The webhooks that still receive what depends on the consent of some users. A withdrawal waits from now on, so that it
+/// deletes what is enqueued meanwhile.
+fn lock_consents(tx: &mut Tx<'_>, consenting: BTreeSet<UserId>) -> Result<HashSet<(i64, UserId)>, Fault> {
+    let ids: Vec<i64> = consenting.iter().map(|user| user.get()).collect();
+    if ids.is_empty() {
+        return Ok(HashSet::new());
+    }
+    for user in consenting {
+        users::lock_shared(tx, user);
+    }
+    let activities = activity::list_by_users(tx, &ids)?;
+    let activities = activities.into_iter().filter_map(|found| Some((found.webhook_id?, found.user_id?)));
+    let accounts = account_activity::list_by_users(tx, &ids)?;
+    let accounts = accounts.into_iter().map(|found| (found.webhook_id, found.user_id));
+    Ok(activities.chain(accounts).collect())
 }
 
 /// How long a deletion waits.

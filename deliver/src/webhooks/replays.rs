@@ -59,9 +59,17 @@ fn enqueue_page(tx: &mut Tx<'_>, replay: &Replay, app: AppId) -> Result<bool, Er
         return Ok(false); // another node was faster
     }
     for (_, seq) in places {
-        let Some(delivery) = deliveries::find_by_seq(tx, seq)? else {
+        let Some(mut delivery) = deliveries::find_by_seq(tx, seq)? else {
             continue;
         };
+        if let Some(user) = delivery.consent_user_id {
+            // A withdrawal waits from now on, so that it deletes the copy.
+            store::users::lock_shared(tx, user);
+            let Some(found) = deliveries::find_by_seq(tx, seq)? else {
+                continue;
+            };
+            delivery = found;
+        }
         if may_redeliver(tx, app, &delivery)? {
             deliveries::enqueue_retry(tx, seq, replay.id, order_key(replay.id))?;
         }

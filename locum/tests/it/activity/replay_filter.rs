@@ -63,18 +63,22 @@ impl PastDeliveries {
             let quote = json!({ "text": "As he says", "quote_tweet_id": hidden });
             ada.create_post(&quote).assert_status(201);
             let removed = bob.publish_text("Gone");
+            let path = format!("/2/dm_conversations/with/{}/messages", bob.id);
+            let sent = ada.post(path, &json!({ "text": "Between us" })).assert_status(201);
+            let message = sent["data"]["dm_event_id"].as_str().unwrap().to_owned();
             // Of what is gone before it is told of, nothing is told.
-            wait_until("all posts came", || receiver.received_requests().len() >= 8);
+            wait_until("all posts came", || receiver.received_requests().len() >= 9);
+            bob.delete(format!("/2/dm_events/{message}")).assert_status(200);
             bob.delete(format!("/2/posts/{removed}")).assert_status(200);
             let edit = ["user", "edit", &bob.id, "--description", "A new life"];
             server.run_cli(&edit).assert_success();
             (cid.token.clone(), bob.id.clone(), deleted)
         };
         // Bob's account gets his posts, the quote and the deletion of one.
-        wait_until("all came", || receiver.received_requests().len() >= 11);
+        wait_until("all came", || receiver.received_requests().len() >= 12);
         let received = receiver.received_requests();
         let words: Vec<String> = received.iter().map(word).collect();
-        assert_eq!(words.len(), 11, "{words:?}");
+        assert_eq!(words.len(), 12, "{words:?}");
 
         server.stop();
         server.run_sql("UPDATE delivery SET at = at - 3600000");
