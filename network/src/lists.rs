@@ -200,7 +200,12 @@ pub fn pin(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<bool, Error> {
     if pinned.contains(&id) {
         return Ok(false);
     }
-    if pinned.len() >= MAX_PINNED {
+    // Lists of suspended users are not shown.
+    let mut shown_count = 0;
+    for pinned in pinned {
+        shown_count += usize::from(find_visible(tx, Viewer::user(user), pinned)?.is_some());
+    }
+    if shown_count >= MAX_PINNED {
         let detail = format!("You may pin at most {MAX_PINNED} lists.");
         return Err(Refusal::forbidden(detail).into());
     }

@@ -262,6 +262,12 @@ fn store_message(
     message: ComposedMessage,
 ) -> Result<MessageEvent, Error> {
     messages::lock_conversation(tx, conversation.id)?;
+    if tx.is_shared()
+        && let Some(newest) = messages::newest_message(tx, sender.user_id, conversation.id)?
+    {
+        // It may come from a node whose clock is ahead, and messages are in the order of their ids.
+        tx.keep_ids_above(Id::<()>::new(newest));
+    }
     let others = list_other_participants(tx, conversation.id, sender.user_id)?;
     let mut readers = filter_reachable_users(tx, sender.user_id, &others)?;
     let event = MessageEvent {

@@ -225,7 +225,7 @@ fn resolve_targets(
     let quoted = quoted.map(|id| replies::find_quotable_post(tx, author, user, id)).transpose()?;
     // Replies to posts in a closed community stay in it.
     let closed_parent = parent.as_ref().filter(|post| post.members_only);
-    let community = new.community_id.or(closed_parent.and_then(|post| post.community_id));
+    let community = closed_parent.and_then(|post| post.community_id).or(new.community_id);
     let community = community.map(|id| communities::find_postable_community(tx, user.id, id));
     let place = Some(new.place_id.as_str()).filter(|place| !place.is_empty());
     let place = place.map(|place| places::resolve_tagged_place(tx, place)).transpose()?;

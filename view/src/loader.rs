@@ -362,6 +362,7 @@ impl LoadedObjects {
         let others: Vec<_> = others.filter(|user| *user != viewer).collect();
         if ties || messages {
             self.relations.followed_by.extend(follows::filter_followers(tx, &others, viewer)?);
+            self.relations.blocking.extend(graph::filter_blocked(tx, viewer, &others)?);
         }
         if subscription || subscribes {
             self.relations.subscribers.extend(subscriptions::filter_subscribers(tx, &others, viewer)?);
@@ -377,7 +378,6 @@ impl LoadedObjects {
             let sent = graph::filter_targets(tx, RelationKind::Request, viewer, &others)?;
             self.relations.request_sent.extend(sent);
             self.relations.following.extend(follows::filter_followed(tx, viewer, &others)?);
-            self.relations.blocking.extend(graph::filter_blocked(tx, viewer, &others)?);
             self.relations.muting.extend(graph::filter_muted(tx, viewer, &others)?);
         }
         Ok(())

@@ -277,7 +277,7 @@ fn write_receives_your_dm(out: &mut JsonWriter, ctx: UserRenderContext<'_>) {
     let letterbox = DmPolicy {
         open: user.receives_dm,
         follows: kin.followed_by.contains(&user.id),
-        blocks: kin.blocked_by.contains(&user.id) || kin.dm_blocked_by.contains(&user.id),
+        blocks: [&kin.blocked_by, &kin.dm_blocked_by, &kin.blocking].iter().any(|users| users.contains(&user.id)),
     };
     out.write_bool(letterbox.accepts_messages());
 }

@@ -153,6 +153,10 @@ fn post_in_a_closed_community_is_visible_to_members_only() {
     stranger.create_post(&reply).assert_legacy_code(403, 385);
     let reply = member.create_post(&reply).assert_status(201)["data"]["id"].clone();
     hidden(reply.as_str().unwrap());
+    let open = community(&member, "For all", &[]);
+    let moved = json!({ "text": "Elsewhere", "community_id": open, "reply": { "in_reply_to_post_id": message } });
+    let moved = member.create_post(&moved).assert_status(201)["data"]["id"].clone();
+    hidden(moved.as_str().unwrap());
     let quote = member.create_post(&json!({ "text": "Quoted", "quote_tweet_id": message })).assert_status(201);
     let quote = quote["data"]["id"].as_str().unwrap();
     let quotes = format!("/2/posts/{message}/quote_posts");

@@ -216,6 +216,7 @@ fn profile_setting_decides_who_may_send_messages() {
     };
     block(&other, &me);
     assert_eq!(takes(&other, &me), false);
+    assert_eq!(takes(&me, &other), false);
     closed(&me, &other);
     closed(&other, &me);
     assert_eq!(listed(&other, ALL).len(), 3, "what was sent stays");

@@ -34,6 +34,8 @@ const STEPS: &[EraseStep] = &[
     erase_spaces,
     |tx, user| Ok(account_deletions::anonymize_ad_events(tx, user).map(|()| 0)?),
     |tx, user| Ok(account_deletions::release_files(tx, user).map(|()| 0)?),
+    // What groups were sent until the account had left them.
+    erase_messages,
 ];
 
 /// How long an erasure waits that failed, so that it does not hold up those behind it.

@@ -3,7 +3,7 @@
 use base::refusal::ResourceRef;
 use base::{Error, Refusal, UserId};
 use store::messages::{self, DmConversation, MessageEventKind};
-use store::{Tx, event_log};
+use store::{Tx, event_log, graph};
 
 use super::{conversation_not_found, filter_reachable_users, find_event, list_other_participants, recipients_body};
 use crate::users;
@@ -62,6 +62,11 @@ fn require_participant(tx: &mut Tx<'_>, conversation: &DmConversation, user: Use
 }
 
 fn build_recipients_body(tx: &mut Tx<'_>, conversation: &DmConversation, user: UserId) -> Result<String, base::Fault> {
-    let others = list_other_participants(tx, conversation.id, user)?;
+    let mut others = list_other_participants(tx, conversation.id, user)?;
+    if conversation.pair.is_some() {
+        // Someone who is blocked does not learn what is read.
+        let blocked = graph::filter_blocked(tx, user, &others)?;
+        others.retain(|other| !blocked.contains(other));
+    }
     Ok(recipients_body(conversation, &filter_reachable_users(tx, user, &others)?))
 }

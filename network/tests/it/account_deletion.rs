@@ -2,11 +2,13 @@ use std::collections::BTreeMap;
 
 use base::{Id, Time, UserId};
 use network::account_deletion::{self, ErasureTime};
+use network::messages::{self, MessageSender, NewMessage};
 use store::Tx;
 use store::ledger::{
     self, AdEntity, AdEvent, AdEventKind, AdEventOrigin, Placement, ReportFilter, ReportRow, ReportSegment,
     ViewerTraits,
 };
+use store::posts::PageRange;
 
 use crate::post_facts::media;
 use crate::world::{World, on_each_engine};
@@ -30,6 +32,10 @@ fn erasure_that_failed_does_not_hold_up_others() {
 
 async fn erase(world: &World, user: UserId) {
     world.write(move |tx| account_deletion::order(tx, None, user, ErasureTime::Now)).await;
+    finish_erasure(world, user).await;
+}
+
+async fn finish_erasure(world: &World, user: UserId) {
     while world.write(|tx| Ok(account_deletion::find_due(tx)?)).await.is_some() {
         world.write(move |tx| account_deletion::erase_part(tx, user)).await;
     }
@@ -126,5 +132,33 @@ fn ad_events_of_an_erased_account_count_on_for_nobody() {
             })
             .await;
         assert_eq!(left, (vec![stays], Vec::new(), vec![(-200, AdEventKind::Like)]));
+    });
+}
+
+#[test]
+fn group_messages_during_an_erasure_leave_no_copies() {
+    on_each_engine(async |world| {
+        let (ada, gone, bob) = (world.user("ada").await, world.user("gone").await, world.user("bob").await);
+        let sender = MessageSender { user_id: ada, app_id: None };
+        let new = |text: &str| NewMessage { text: text.to_owned(), media: None };
+        let group = world.write(move |tx| messages::create_group(tx, &sender, &[gone, bob], &new("Before"))).await;
+        world.write(move |tx| account_deletion::order(tx, None, gone, ErasureTime::Now)).await;
+        let copies = async || {
+            let list = move |tx: &mut Tx<'_>| {
+                Ok(store::messages::inbox_with_conversations(tx, gone, &PageRange::newest(10))?.len())
+            };
+            world.write(list).await
+        };
+        while copies().await > 0 {
+            world.write(move |tx| account_deletion::erase_part(tx, gone)).await;
+        }
+        // The step is over, and others follow.
+        world.write(move |tx| account_deletion::erase_part(tx, gone)).await;
+        world.write(move |tx| account_deletion::erase_part(tx, gone)).await;
+        let name = group.conversation.to_string();
+        world.write(move |tx| messages::send_to_conversation(tx, &sender, &name, &new("Meanwhile"))).await;
+        assert_eq!(copies().await, 1);
+        finish_erasure(&world, gone).await;
+        assert_eq!(copies().await, 0);
     });
 }

@@ -7,7 +7,7 @@ use network::posts::{self, NewPost};
 use network::timelines;
 use store::Tx;
 use store::posts::PageRange;
-use store::users::User;
+use store::users::{User, UserState};
 
 use crate::world::{World, by, on_each_engine};
 
@@ -94,5 +94,26 @@ fn list_timeline_reaches_back_eight_hundred_posts() {
         }
         let expected: Vec<_> = (30..830).rev().map(|number| format!("p{number}")).collect();
         assert_eq!(walked, expected);
+    });
+}
+
+#[test]
+fn pinned_lists_that_are_not_shown_leave_their_place_to_others() {
+    on_each_engine(async |world| {
+        let (ada, bob, cid) = (world.user("ada").await, world.user("bob").await, world.user("cid").await);
+        let hidden = list(&world, bob).await;
+        world.write(move |tx| lists::pin(tx, ada, hidden)).await;
+        for _ in 0..4 {
+            let id = list(&world, cid).await;
+            world.write(move |tx| lists::pin(tx, ada, id)).await;
+        }
+        let sixth = list(&world, cid).await;
+        assert!(world.refused(move |tx| lists::pin(tx, ada, sixth)).await.contains("at most 5"));
+        let suspend = move |tx: &mut Tx<'_>| {
+            let user = store::users::find_by_id(tx, bob)?.unwrap();
+            Ok(store::users::update(tx, &User { state: UserState::Suspended, ..user })?)
+        };
+        world.write(suspend).await;
+        assert!(world.write(move |tx| lists::pin(tx, ada, sixth)).await);
     });
 }

@@ -95,3 +95,16 @@ fn conversation_behind_two_thousand_messages_is_on_the_next_page() {
         assert_eq!(page(again.id, 1).await.0, [last.id]);
     });
 }
+
+#[test]
+fn someone_who_is_blocked_does_not_learn_what_is_read() {
+    on_each_engine(async |world| {
+        let (ada, bob) = (world.user("ada").await, world.user("bob").await);
+        let sent = world.write(move |tx| messages::send_to_user(tx, &by(ada), bob, &text("Hello"))).await;
+        world.write(move |tx| network::blocks::block(tx, bob, ada)).await;
+        assert!(world.write(move |tx| mark_read(tx, &sent.conversation, bob, None)).await.1);
+        let events = told(&world).await;
+        let (.., body) = events.iter().find(|(kind, ..)| kind == "dm.read").unwrap();
+        assert_eq!(serde_json::from_str::<Value>(body).unwrap()["recipient_ids"], json!([]));
+    });
+}

@@ -197,12 +197,21 @@ impl<'a> ProfileFields<'a> {
 fn enrich_profile(
     tx: &mut Tx<'_>,
     batch: &mut ImportBatchState,
-    mut user: User,
+    user: User,
     fields: &ProfileFields<'_>,
 ) -> Result<(), Fault> {
-    if matches!(user.state, UserState::Deleted | UserState::Suspended) || !fields.fill_empty_fields(&mut user) {
+    let complete = |mut user: User| {
+        let is_closed = matches!(user.state, UserState::Deleted | UserState::Suspended);
+        (!is_closed && fields.fill_empty_fields(&mut user)).then_some(user)
+    };
+    if complete(user.clone()).is_none() {
         return Ok(());
     }
+    // The user was loaded with the chunk, and may have been changed since.
+    users::lock(tx, user.id)?;
+    let Some(user) = users::find_by_id(tx, user.id)?.and_then(complete) else {
+        return Ok(());
+    };
     users::update(tx, &user)?;
     batch.report.remark(format!("@{} already existed: empty profile fields were filled", user.username));
     Ok(())
