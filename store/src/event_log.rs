@@ -62,6 +62,12 @@ pub fn list_message_entries(tx: &mut Tx<'_>, seq: i64, limit: i64) -> Result<Vec
     tx.query_rows(sql, &[seq.into(), limit.into()])
 }
 
+/// Changes of stream rules after `from` and up to `to`, oldest first.
+pub fn list_rule_changes(tx: &mut Tx<'_>, from: i64, to: i64) -> Result<Vec<LogEvent>, Fault> {
+    let sql = select!(LogEvent, "WHERE seq > $1 AND seq <= $2 AND kind IN ('rule.added', 'rule.removed') ORDER BY seq");
+    tx.query_rows(sql, &[from.into(), to.into()])
+}
+
 pub fn find_by_seq(tx: &mut Tx<'_>, seq: i64) -> Result<Option<LogEvent>, Fault> {
     tx.query_row(select!(LogEvent, "WHERE seq = $1"), &[seq.into()])
 }

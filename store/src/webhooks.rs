@@ -21,7 +21,7 @@ table! {
         /// Whether it receives events.
         pub valid: bool,
         pub created_at: Time,
-        /// The last successful challenge.
+        /// The last successful challenge, later by the time in which none could be sent.
         pub checked_at: Time,
         /// The time of the next challenge.
         pub check_due_at: Time,
@@ -86,10 +86,10 @@ pub fn next_check(tx: &mut Tx<'_>) -> Result<Option<Time>, Fault> {
     Ok(tx.query_row::<Option<Time>>(sql, &[tx.now().into()])?.flatten())
 }
 
-/// Reserves a webhook's challenge until a time; returns false if another worker was faster.
+/// Reserves a webhook's challenge until a time, and stores `checked_at`; returns false if another worker was faster.
 pub fn claim_check(tx: &mut Tx<'_>, webhook: &Webhook, until: Time) -> Result<bool, Fault> {
-    let sql = "UPDATE webhook SET check_due_at = $1 WHERE id = $2 AND check_due_at = $3";
-    let args = [until.into(), webhook.id.into(), webhook.check_due_at.into()];
+    let sql = "UPDATE webhook SET check_due_at = $1, checked_at = $2 WHERE id = $3 AND check_due_at = $4";
+    let args = [until.into(), webhook.checked_at.into(), webhook.id.into(), webhook.check_due_at.into()];
     Ok(tx.execute(sql, &args)? > 0)
 }
 

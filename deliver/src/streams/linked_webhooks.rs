@@ -23,6 +23,8 @@ use super::rule_index::RuleIndex;
 const READER: LogReader = LogReader::from_end("stream links");
 /// Log entries read at a time.
 const BATCH_SIZE: i64 = 500;
+/// From this many log entries on that another node has read, the rules are loaded again.
+const MAX_CATCH_UP: i64 = 10_000;
 /// The delay between reads under load.
 const COALESCE_DELAY: Duration = Duration::from_millis(10);
 /// Wakeups replace polling; this is a fallback.
@@ -184,16 +186,33 @@ impl LinkedRules {
     /// added later are loaded early.
     fn load_linked_rules(&mut self, tx: &mut Tx<'_>, links: &[StreamLink], at: i64) -> Result<(), Fault> {
         let apps = sorted_distinct(links.iter().map(|link| link.app_id));
-        // Another node has read part of the log, including rule changes that were not applied here.
-        if self.log_position != Some(at) || self.apps != apps {
-            self.remove_rules();
-            self.rule_index.learn_stored_posts(tx)?;
-            self.apps.clone_from(&apps);
-            for app in apps {
-                while !self.rule_index.load_rules(tx, (app, StreamProduct::Stream))? {}
-            }
+        if self.apps == apps && self.catch_up(tx, at)? {
+            return Ok(());
+        }
+        self.remove_rules();
+        self.rule_index.learn_stored_posts(tx)?;
+        self.apps.clone_from(&apps);
+        for app in apps {
+            while !self.rule_index.load_rules(tx, (app, StreamProduct::Stream))? {}
         }
         Ok(())
+    }
+
+    /// Applies the rule changes in what another node has read of the log; false if that may be too much.
+    fn catch_up(&mut self, tx: &mut Tx<'_>, at: i64) -> Result<bool, Fault> {
+        let Some(from) = self.log_position.filter(|from| (at - MAX_CATCH_UP..=at).contains(from)) else {
+            return Ok(false);
+        };
+        if from == at {
+            return Ok(true);
+        }
+        if event_log::may_be_pruned(tx, from)? {
+            return Ok(false);
+        }
+        for event in event_log::list_rule_changes(tx, from, at)? {
+            self.rule_index.apply_change(tx, &event)?;
+        }
+        Ok(true)
     }
 
     /// Does nothing if no app's rules are loaded: copying the word statistics takes millions of instructions.

@@ -56,12 +56,20 @@ async fn challenge_webhook(
 ) -> Result<(), Error> {
     let (id, app) = (webhook.id, webhook.app_id);
     let claim = move |tx: &mut Tx<'_>| {
+        let app = apps::find_by_id(tx, app)?.filter(|app| app.state == AppStatus::Active);
+        // The receiver is not to blame for the time in which the server was stopped, or the app suspended.
+        let late_ms = tx.now().ms().saturating_sub(webhook.check_due_at.ms());
+        let unchallenged_ms = match app {
+            None => late_ms.saturating_add(RETRY_MS),
+            Some(_) if late_ms >= RETRY_MS => late_ms,
+            Some(_) => 0,
+        };
+        let webhook = Webhook { checked_at: webhook.checked_at.plus_ms(unchallenged_ms), ..webhook.clone() };
         let until = tx.now().plus_ms(RETRY_MS);
         if !webhooks::claim_check(tx, &webhook, until)? {
             return Ok(None); // another node was faster
         }
-        let app = apps::find_by_id(tx, app)?.filter(|app| app.state == AppStatus::Active);
-        Ok(app.map(|app| (webhook.clone(), app.api_secret)))
+        Ok(app.map(|app| (webhook, app.api_secret)))
     };
     let Some((webhook, secret)) = store.write(claim).await? else {
         return Ok(());

@@ -67,6 +67,9 @@ struct ActiveWebhook {
     credentials_version: u64,
     read_at: Instant,
     idle_since: Option<Instant>,
+    /// Whether a delivery that failed has been waiting since the last that succeeded. Otherwise nothing was sent for a
+    /// while, and `webhook.failing_since` tells nothing of the receiver.
+    has_failed: bool,
     queue: DeliveryQueue,
 }
 

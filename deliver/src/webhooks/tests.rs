@@ -276,6 +276,28 @@ async fn what_fails_is_tried_for_more_than_a_day() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn time_without_deliveries_does_not_count_as_failing() {
+    let world = World::open(None, 0).await;
+    let (app, secret) = world.app().await;
+    let receiver = Receiver::open(&secret);
+    receiver.delivery.store(500, Ordering::SeqCst);
+    let hook = world.hook(app, receiver.port).await;
+    world.store.write(move |tx| Ok(store::webhooks::set_failing(tx, hook, Some(START))?)).await.unwrap();
+    world.pass(40 * HOUR);
+    let story = async {
+        world.enqueue(hook, 0..1, 1).await;
+        world.await_recorded_tries(hook, 1).await;
+        let first_at = world.webhook(hook).await.failing_since;
+        assert!(first_at >= Some(START.plus_ms(40 * HOUR)));
+        world.pass(6_000);
+        world.await_recorded_tries(hook, 2).await;
+        let webhook = world.webhook(hook).await;
+        assert!(webhook.valid && webhook.failing_since == first_at);
+    };
+    while_sending(&world, settings(), story).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn receivers_are_challenged_from_time_to_time() {
     let world = World::open(None, 0).await;
     let (app, secret) = world.app().await;
@@ -308,6 +330,31 @@ async fn receivers_are_challenged_from_time_to_time() {
         world.pass(100 * HOUR);
         tokio::time::sleep(Duration::from_millis(1500)).await;
         challenges(10).await;
+    };
+    while_sending(&world, settings(), story).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn time_without_challenges_does_not_count_as_failing() {
+    let world = World::open(None, 0).await;
+    let (app, secret) = world.app().await;
+    let receiver = Receiver::open(&secret);
+    receiver.challenge.store(503, Ordering::SeqCst);
+    let hook = world.hook(app, receiver.port).await;
+    world.pass(100 * HOUR);
+    let story = async {
+        let challenged = async |count: usize| {
+            let is_sent = async || receiver.challenges.load(Ordering::SeqCst) == count;
+            until("it is challenged", is_sent).await;
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        };
+        for count in 1..9 {
+            challenged(count).await;
+            assert!(world.webhook(hook).await.valid, "{count}");
+            world.pass(30 * MINUTE);
+        }
+        challenged(9).await;
+        assert!(!world.webhook(hook).await.valid);
     };
     while_sending(&world, settings(), story).await;
 }

@@ -203,8 +203,9 @@ impl ActiveWebhook {
             return;
         }
         self.queue.reduce_concurrency();
-        match since {
+        match since.filter(|_| self.has_failed) {
             None => {
+                self.has_failed = true;
                 self.webhook.failing_since = Some(now);
                 outcome.failure_change = FailureChange::Since(now);
             }

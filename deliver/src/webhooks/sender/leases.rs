@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use base::{Error, clock};
+use futures_util::stream::FuturesUnordered;
 use store::Tx;
 use store::webhooks;
 
@@ -15,8 +16,10 @@ impl SenderState {
         let current = self.store.context().node.incarnation();
         if self.incarnation != current {
             self.incarnation = current;
-            // Aborts what is in flight.
+            // Attempts that ended later would be taken for those of the queues that are loaded again.
+            self.in_flight = FuturesUnordered::new();
             self.active.clear();
+            self.notify_stop_waiters();
             self.ready.clear();
             self.unclaimed.clear();
             self.next_scan = clock::monotonic_now();

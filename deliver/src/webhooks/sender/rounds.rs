@@ -207,6 +207,7 @@ impl SenderState {
             };
             let mut queue = DeliveryQueue::new();
             queue.is_full = one.waiting.len() >= usize::try_from(PAGE_SIZE).unwrap_or(usize::MAX);
+            let has_failed = one.waiting.iter().any(|waiting| waiting.tries > 0);
             one.waiting.into_iter().for_each(|waiting| queue.push(waiting));
             let active = ActiveWebhook {
                 webhook: one.webhook,
@@ -215,6 +216,7 @@ impl SenderState {
                 credentials_version: version,
                 read_at: clock::monotonic_now(),
                 idle_since: None,
+                has_failed,
                 queue,
             };
             self.active.insert(id, active);

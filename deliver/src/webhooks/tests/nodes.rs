@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use store::deliveries::DeliveryState;
 use store::{DatabaseLocation, NodePurpose, Tx};
 
 use super::super::WebhookAdmin;
@@ -225,4 +226,34 @@ async fn webhooks_are_spread_over_the_nodes_and_taken_over_from_lost_ones() {
         assert_eq!(held_webhooks(&one).await.len(), 10);
     };
     Box::pin(while_sending(&one, settings(), story)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn attempts_under_way_when_a_lease_is_lost_end_with_it() {
+    let Some(database) = Database::make("lost").await else {
+        return;
+    };
+    let node = database.node(0).await;
+    let (app, secret) = node.app().await;
+    let receiver = Receiver::open(&secret);
+    receiver.pause.store(1_500, Ordering::SeqCst);
+    let hook = node.hook(app, receiver.port).await;
+    let before = node.store.context().node.incarnation();
+    let story = async {
+        node.enqueue(hook, 0..12, 4).await;
+        until("some are on their way", async || receiver.count() == 4).await;
+        database.run(&database.url(), "UPDATE node SET until = 0".to_owned()).await;
+        until("the lease is taken again", async || node.store.context().node.incarnation() != before).await;
+        node.enqueue(hook, 12..20, 4).await;
+        until("they are sent again", async || receiver.count() >= 8).await;
+        receiver.pause.store(0, Ordering::SeqCst);
+        let is_all_delivered = async || node.states(hook).await.iter().all(|one| *one == DeliveryState::Delivered);
+        until("all is delivered", is_all_delivered).await;
+        for key in 0..4 {
+            let heard: Vec<i64> = receiver.heard.lock().iter().map(|id| id.parse().unwrap()).collect();
+            let of_key: Vec<i64> = heard.into_iter().filter(|id| id % 4 == key).collect();
+            assert!(of_key.is_sorted(), "{of_key:?}");
+        }
+    };
+    while_sending(&node, settings(), story).await;
 }
