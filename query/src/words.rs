@@ -175,7 +175,10 @@ pub fn visit_words(text: &str, mode: MatchMode, links: bool, mut call: impl FnMu
             CharClass::Gap => {
                 let Some(word) = open.take() else { continue };
                 if letter == ':' && !links && is_link(text, word.start, at) {
-                    letters.by_ref().find(|(_, letter)| letter.is_whitespace() || !letter.is_ascii());
+                    // What ends the link may begin a word.
+                    while letters.clone().next().is_some_and(|(_, next)| next.is_ascii() && !next.is_whitespace()) {
+                        letters.next();
+                    }
                 } else {
                     emit_word(Some(word), at, text, mode, &mut call);
                 }
@@ -246,6 +249,7 @@ mod tests {
         assert_eq!(said("so😀😀cool ❤️"), of(&["so", "😀", "😀", "cool", "❤"]));
         assert_eq!(said("ภาษา กำ"), of(&["ภ", "า", "ษ", "า", "ก", "ำ"]));
         assert_eq!(said("see https://t.co/a?b=c now"), of(&["see", "now"]));
+        assert_eq!(said("https://t.co/a東京 https://t.co/b🎉"), of(&["東", "京", "🎉"]));
         assert_eq!(said("http: x"), of(&["http", "x"]));
         assert_eq!(said("한국어를 배우다"), of(&["한국어를", "배우다"]));
         assert_eq!(said("@user_name #tag"), of(&["user", "name", "tag"]));
