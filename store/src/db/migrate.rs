@@ -77,6 +77,7 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("product_catalogs", include_str!("../../migrations/0062_product_catalogs.sql")),
     ("ad_event_viewers", include_str!("../../migrations/0063_ad_event_viewers.sql")),
     ("consents_and_erasures", include_str!("../../migrations/0064_consents_and_erasures.sql")),
+    ("app_grants", include_str!("../../migrations/0065_app_grants.sql")),
 ];
 
 const CREATE_TABLE_SQL: &str = "CREATE TABLE IF NOT EXISTS migration (
