@@ -8,6 +8,7 @@ use super::trust_files::TrustFiles;
 use crate::command_error::CommandError;
 use crate::dev::EnvFile;
 use crate::runtime::ListeningAddresses;
+use crate::worlds::world_folder;
 
 type Variables = Vec<(String, String)>;
 
@@ -61,9 +62,12 @@ impl EnvironmentChanges {
     }
 }
 
-/// The lines of `dev.env`, and the data directory for commands of this binary.
+/// The lines of `dev.env` of the world whose keys are in the environment, or of the main one, and the data directory for
+/// commands of this binary.
 pub(crate) fn client_variables(data_dir: &Path) -> Result<Variables, CommandError> {
-    let mut variables = EnvFile::load(data_dir)?.variables();
+    let world = std::env::var("LOCUM_WORLD").ok().filter(|name| !name.contains(['/', '.']) && !name.is_empty());
+    let world = world.map(|name| world_folder(data_dir, &name)).filter(|folder| EnvFile::file_path(folder).exists());
+    let mut variables = EnvFile::load(world.as_deref().unwrap_or(data_dir))?.variables();
     variables.push(("LOCUM_CORE__DATA_DIR".to_owned(), data_dir.display().to_string()));
     Ok(variables)
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use base::Time;
 use base::clock::wall_time;
-use clap::Args;
+use clap::{ArgGroup, Args};
 use http::Method;
 use serde_json::{Value, json};
 
@@ -15,12 +15,12 @@ use crate::command::send_request;
 use crate::command_error::CommandError;
 use crate::output::{exit_with_reader, print_line};
 
-/// Seconds that one request of `--follow` waits.
-const FOLLOW_WAIT: u32 = 20;
+/// Seconds that one request of `--follow` waits. A reset of the world waits for it.
+const FOLLOW_WAIT: u32 = 1;
 const FOLLOW_PAGE: u32 = 200;
 
 #[derive(Args, Clone, Debug)]
-#[command(after_help = "Assertions:
+#[command(group = ArgGroup::new("filters").multiple(true), after_help = "Assertions:
   A route comes first, terms follow:
     locum log --assert 'POST /2/tweets status=201 count>=3'
     locum log --assert 'label=ci response.errors missing request.text=\"hello world\" count=1'
@@ -35,25 +35,25 @@ pub(crate) struct LogArgs {
     #[arg(short, long, conflicts_with_all = ["har", "assertions", "curl", "clear"])]
     pub(crate) follow: bool,
     /// Only with this status: 404, 4xx or failed
-    #[arg(long)]
+    #[arg(long, group = "filters")]
     pub(crate) status: Option<String>,
     /// Only this route: "GET /2/users/me", a path, a template, a prefix that ends in *, or an operation's id
-    #[arg(long)]
+    #[arg(long, group = "filters")]
     pub(crate) route: Option<String>,
     /// Only of this app, by id or name
-    #[arg(long)]
+    #[arg(long, group = "filters")]
     pub(crate) app: Option<String>,
     /// Only of this user, by id or name
-    #[arg(long)]
+    #[arg(long, group = "filters")]
     pub(crate) user: Option<String>,
     /// Only with this label (`locum run --label`, or the header X-Locum-Run)
-    #[arg(long)]
+    #[arg(long, group = "filters")]
     pub(crate) label: Option<String>,
     /// Only since a time (2026-10-01T12:00:00Z) or for a duration (10m, 2h)
-    #[arg(long)]
+    #[arg(long, group = "filters")]
     pub(crate) since: Option<String>,
     /// Only with this text in path, query or a body
-    #[arg(long)]
+    #[arg(long, group = "filters")]
     pub(crate) text: Option<String>,
     /// How many requests, at most
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -65,10 +65,10 @@ pub(crate) struct LogArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["assertions", "clear"])]
     pub(crate) har: Option<PathBuf>,
     /// Fail (exit code 1) unless this holds; may be repeated
-    #[arg(long = "assert", value_name = "EXPR", conflicts_with = "clear")]
+    #[arg(long = "assert", value_name = "EXPR", conflicts_with_all = ["clear", "filters"])]
     pub(crate) assertions: Vec<String>,
     /// Empty the journal
-    #[arg(long)]
+    #[arg(long, conflicts_with = "filters")]
     pub(crate) clear: bool,
 }
 

@@ -11,21 +11,17 @@ use crate::runtime::ListeningAddresses;
 use crate::testing::world_variables;
 
 pub(crate) fn print_env(common: &GlobalArgs, args: &EnvArgs) -> Result<(), CommandError> {
-    let variables = if common.is_remote() {
-        if args.intercept {
-            return Err(CommandError::Usage(
-                "--intercept needs the data directory of the server, not --url".to_owned(),
-            ));
-        }
+    if common.is_remote() && args.intercept {
+        return Err(CommandError::Usage("--intercept needs the data directory of the server, not --url".to_owned()));
+    }
+    let mut variables = if common.is_remote() || common.world.is_some() {
         world_variables(common)?
     } else {
-        let folder = common.load_settings()?.core.data_dir;
-        let mut variables = EnvFile::load(&folder)?.variables();
-        if args.intercept {
-            variables.extend(intercept_variables(&folder)?);
-        }
-        variables
+        EnvFile::load(&common.load_settings()?.core.data_dir)?.variables()
     };
+    if args.intercept {
+        variables.extend(intercept_variables(&common.load_settings()?.core.data_dir)?);
+    }
     let shell = if common.json { EnvFormat::Json } else { args.shell };
     print_line(format_for_shell(&variables, shell).trim_end());
     Ok(())

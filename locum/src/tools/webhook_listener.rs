@@ -21,6 +21,7 @@ use crate::command_error::CommandError;
 use crate::dev::EnvFile;
 use crate::instance::block_on;
 use crate::output::print_line;
+use crate::testing::world_variables;
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct WebhookListenArgs {
@@ -73,7 +74,9 @@ pub(crate) fn listen_for_webhooks(common: &GlobalArgs, args: &WebhookListenArgs)
     })
 }
 
-/// From `--secret-file`, the environment, or the development server's app.
+const SECRET_VARIABLE: &str = "LOCUM_API_SECRET";
+
+/// From `--secret-file`, the world, the environment, or the development server's app.
 fn consumer_secret(common: &GlobalArgs, args: &WebhookListenArgs) -> Result<Secret, CommandError> {
     let read = |path: &Path| {
         std::fs::read_to_string(path).map_err(|error| CommandError::Usage(format!("{}: {error}", path.display())))
@@ -81,7 +84,13 @@ fn consumer_secret(common: &GlobalArgs, args: &WebhookListenArgs) -> Result<Secr
     if let Some(path) = &args.secret_file {
         return Ok(Secret::new(read(path)?.trim()));
     }
-    if let Ok(text) = std::env::var("LOCUM_API_SECRET") {
+    if let Some(world) = &common.world {
+        let found = world_variables(common)?.into_iter().find(|(name, _)| name == SECRET_VARIABLE);
+        let (_, text) =
+            found.ok_or_else(|| CommandError::Usage(format!("the world {world} has no {SECRET_VARIABLE}")))?;
+        return Ok(Secret::new(text));
+    }
+    if let Ok(text) = std::env::var(SECRET_VARIABLE) {
         return Ok(Secret::new(text));
     }
     let lines = EnvFile::parse(&read(&EnvFile::file_path(&common.load_settings()?.core.data_dir))?);

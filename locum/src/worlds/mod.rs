@@ -14,6 +14,8 @@ mod snapshots;
 mod templates;
 mod testing_tools;
 
+use std::path::{Path, PathBuf};
+
 pub(crate) use files::recover_interrupted_replacement;
 pub(crate) use handler::{WorldHandler, WorldInterface};
 pub(crate) use registry::WorldRegistry;
@@ -30,5 +32,11 @@ pub(crate) const DEVELOPMENT_FOLDERS: [&str; 5] = [
 
 /// In the data directory: a folder for each further world.
 const WORLDS_FOLDER: &str = "worlds";
+
+/// The folder of a further world.
+pub(crate) fn world_folder(data_dir: &Path, name: &str) -> PathBuf {
+    data_dir.join(WORLDS_FOLDER).join(name)
+}
+
 /// The name of the world that the server was started with.
 pub(crate) const MAIN_WORLD: &str = "main";

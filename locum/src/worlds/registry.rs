@@ -15,7 +15,7 @@ use super::control::WorldController;
 use super::request_world::{mark_candidates, world_path};
 use super::slot::{WorldLease, WorldOrigin, WorldSlot, WorldSlotParts, close_world};
 use super::testing_tools::{journal_limits, open_journal};
-use super::{MAIN_WORLD, WORLDS_FOLDER, names};
+use super::{MAIN_WORLD, WORLDS_FOLDER, names, world_folder};
 use crate::command_error::CommandError;
 use crate::config::{Origin, RunMode, ServerSettings};
 use crate::instance::{Instance, InstanceManifest};
@@ -108,7 +108,7 @@ impl WorldRegistry {
 
     /// A world beside the main one, which is not open.
     pub(super) fn new_slot(self: &Arc<Self>, name: &str, origin: WorldOrigin) -> Arc<WorldSlot> {
-        let folder = self.worlds_folder().join(name);
+        let folder = world_folder(&self.main.folder, name);
         let settings = further_settings(&self.main, &folder);
         let journal = Journal::new(journal_limits(&settings), None);
         let (emulator, control) = WorldController::emulator(name, &settings, journal);

@@ -123,7 +123,7 @@ def test_commands_act_on_the_world(locum, locum_server):
 
 @pytest.mark.locum_world("empty")
 def test_marker_chooses_the_source_of_the_world(locum):
-    assert "LOCUM_USER_TOKEN" not in locum.env
+    assert "LOCUM_USER_TOKEN" not in {**locum.env, **locum.process_env()}
 
 
 def test_child_process_reaches_the_world(locum):
@@ -143,9 +143,11 @@ def test_data_directory_is_used_again(tmp_path):
     with Server(**settings) as server:
         keys = server.env
         write_post(server, "kept")
+        kept = server.world()
     with Server(**settings) as server:
         assert server.main.clock.now().isoformat() == "2027-01-31T09:00:00+00:00"
         assert server.env["LOCUM_API_KEY"] == keys["LOCUM_API_KEY"]
+        assert server.world().name != kept.name
     server.close()
 
 

@@ -194,6 +194,9 @@ fn start_process(options: &ServerOptions, folder: &Path, log: &Path) -> Result<C
     // Its input is closed however this process ends.
     command.args(&options.arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
     command.stderr(File::create(log).map_err(start_error)?);
+    // Ctrl+C is for the tests; with their end the server ends as well, and removes its data.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
     command.spawn().map_err(|error| {
         let binary = PathBuf::from(&options.binary);
         Error::Start(format!("{} cannot be started: {error}; LOCUM_BINARY may name another", binary.display()))

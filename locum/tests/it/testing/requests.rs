@@ -105,6 +105,10 @@ fn assertions_pass_and_fail_with_what_was_found() {
     let answer = server.call_control(TestRequest::post("/control/v1/assert").json(&checks)).assert_status(200);
     assert_eq!(answer["data"]["passed"], false);
     assert_eq!(answer["data"]["results"][0]["passed"], true);
+    // What an assertion does not look at, it does not take.
+    for filtered in [["--label", &label, "--assert", &holds].as_slice(), &["--label", &label, "--clear"]] {
+        server.run_cli(&[&["log"], filtered].concat()).assert_exit_code(2);
+    }
     let unknown = json!({"checks": [{"matches": {}}]});
     server.call_control(TestRequest::post("/control/v1/assert").json(&unknown)).assert_refused(400, "checks[0]");
 }

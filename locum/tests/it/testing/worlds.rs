@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::harness::{DatabaseEngine, OAuth1Credentials, TestRequest, TestServer};
+use crate::harness::{DatabaseEngine, OAuth1Credentials, TestRequest, TestServer, locum_command};
+use crate::launcher::output_of;
 use crate::media::{self, samples};
 
 fn start() -> TestServer {
@@ -125,6 +126,16 @@ fn command_with_a_world_acts_on_it_alone() {
     assert!(!find(&keys["BEARER_TOKEN"]));
     let again = server.run_cli(&["world", "env", "acted"]).json();
     assert_eq!(again["variables"]["LOCUM_API_KEY"], keys["API_KEY"].as_str());
+    let own = server.run_cli(&["--world", "acted", "env"]).json();
+    assert_eq!(own["LOCUM_API_KEY"], keys["API_KEY"].as_str());
+    // A program that was given the keys of the world keeps them.
+    let data_dir = server.data_dir();
+    let mut command = locum_command(&data_dir);
+    command.env("LOCUM_WORLD", "acted").args(["run", "--mode", "proxy", "--data-dir"]).arg(&data_dir);
+    command.args(["sh", "-c", "echo $LOCUM_API_KEY"]);
+    let ran = output_of(command);
+    ran.assert_success();
+    assert_eq!(ran.stdout.trim(), keys["API_KEY"]);
     let unknown = server.run_cli(&["--world", "nowhere", "reset"]);
     unknown.assert_exit_code(1);
     assert!(unknown.stderr.contains("no world has this name"), "{}", unknown.stderr);

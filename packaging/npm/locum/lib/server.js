@@ -55,7 +55,11 @@ class World {
   }
 
   async processEnv() {
-    return { ...(await this.server.main.runCommand("env", "--intercept")), ...this.env };
+    const { main } = this.server;
+    const all = await main.runCommand("env", "--intercept");
+    // A world may lack some of the main one's keys.
+    const proxy = Object.entries(all).filter(([name]) => !(name in main.env));
+    return { ...Object.fromEntries(proxy), ...this.env };
   }
 
   async close() {
@@ -168,10 +172,17 @@ class Server {
   }
 
   async createWorld({ name, source = "demo" } = {}) {
-    this.#created += 1;
-    const body = { name: name ?? `world-${this.#created}`, from: worldSource(source) };
-    const created = await this.main.control.request("POST", "/worlds", body);
-    return new World(this, created.name, created.variables);
+    for (;;) {
+      this.#created += 1;
+      const body = { name: name ?? `world-${this.#created}`, from: worldSource(source) };
+      try {
+        const created = await this.main.control.request("POST", "/worlds", body);
+        return new World(this, created.name, created.variables);
+      } catch (error) {
+        // A kept data directory has the worlds of a server that was killed.
+        if (name || error.status !== 409) throw error;
+      }
+    }
   }
 
   async close() {

@@ -179,6 +179,9 @@ test("data directory and world file are used", async () => {
   for (let start = 0; start < 2; start++) {
     const server = await startServer({ world: file, dataDir: join(folder, "data"), clock: "frozen" });
     assert.equal((await server.main.runCommand("user", "show", "@eve")).username, "eve");
+    const { env, name } = await server.createWorld({ source: "empty" });
+    assert.equal(name, `world-${start + 1}`);
+    assert.ok(!("LOCUM_USER_TOKEN" in env));
     await server.close();
   }
 });

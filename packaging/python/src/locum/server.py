@@ -193,9 +193,16 @@ class Server:
     def world(self, name: str | None = None, source: str | os.PathLike[str] = "demo") -> World:
         """Creates a world, by default with a name that this server has not had. `source` is `demo`, `ads`, `empty`, a
         world file or the name of a snapshot."""
-        name = name or f"world-{next(self._numbers)}"
-        created = self._main.control.request("POST", "/worlds", {"name": name, "from": world_source(source)})
-        return World(self, name, created["variables"])
+        while True:
+            chosen = name or f"world-{next(self._numbers)}"
+            try:
+                created = self._main.control.request("POST", "/worlds", {"name": chosen, "from": world_source(source)})
+            except LocumError as error:
+                # A kept data directory has the worlds of a server that was killed.
+                if name or error.status != 409:
+                    raise
+            else:
+                return World(self, chosen, created["variables"])
 
     def close(self) -> None:
         """Stops the server; removes its data if it is in a temporary folder."""
@@ -237,7 +244,8 @@ class Server:
     @functools.cached_property
     def _proxy_variables(self) -> dict[str, str]:
         variables: dict[str, str] = self._run_command("env", "--intercept", world=MAIN_WORLD)
-        return variables
+        # A world may lack some of the main one's keys.
+        return {name: value for name, value in variables.items() if name not in self._main.env}
 
 
 def world_source(source: str | os.PathLike[str]) -> str:
