@@ -161,14 +161,15 @@ async fn send_first_message(submission: Arc<UploadSubmission>) -> Result<HttpRep
     }
     let mut draft = MessageDraft::from_form(form);
     let to = form.text("to").unwrap_or_default().to_owned();
+    // First, so that a chosen file is kept if something else is wrong.
+    if !draft.attach(&submission).await? {
+        return render_new(call, visit, user, FormField::new(to), draft).await;
+    }
     let named = to.clone();
     let recipients = match call.read(move |tx| Ok(find_recipients(tx, user, &named)?)).await? {
         Ok(recipients) => recipients,
         Err(problem) => return render_new(call, visit, user, FormField::invalid(to, problem), draft).await,
     };
-    if !draft.attach(&submission).await? {
-        return render_new(call, visit, user, FormField::new(to), draft).await;
-    }
     let new = draft.to_new_message();
     let sent = write_once(call, user, form_id, move |tx| send_to_recipients(tx, user, &recipients, &new));
     match sent.await.split_refusal()? {

@@ -268,6 +268,9 @@ fn respond_finished(call: &RequestContext, upload: &MediaUpload, media: Option<&
     if is_playable || media.is_none() {
         let state = if media.is_some() { UploadState::Succeeded } else { upload.state };
         members.insert("processing_info".to_owned(), processing_info(call, upload, state));
+        if upload.total_bytes > 0 && upload.state != UploadState::Receiving {
+            members.entry("size").or_insert_with(|| json!(upload.total_bytes));
+        }
     }
     if is_legacy(call) {
         return Ok(HttpReply::json(200, &Value::Object(members)));
