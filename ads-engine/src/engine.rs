@@ -242,12 +242,17 @@ fn validate_change(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) 
         return apply_context_rules(ctx, change);
     }
     let mut problems = feature_gates::check_gates(ctx, change)?;
+    // Rules about the same field follow each other.
+    let mut referenced = ("", None);
     for rule in change.record.resource.rules {
         match rule {
             ValidationRule::OnRecord(holds) => problems.extend(holds(change).err()),
             ValidationRule::OnReference(field, holds) => {
-                if let Some(other) = find_referenced_record(ctx, change, field)? {
-                    problems.extend(holds(change, &other).err());
+                if referenced.0 != *field {
+                    referenced = (*field, find_referenced_record(ctx, change, field)?);
+                }
+                if let Some(other) = &referenced.1 {
+                    problems.extend(holds(change, other).err());
                 }
             }
             ValidationRule::InContext(_) => {}

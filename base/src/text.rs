@@ -10,6 +10,7 @@ mod weight;
 
 use std::borrow::Cow;
 
+use memchr::memchr3;
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 pub use annotations::{FoundName, NameMatcher};
@@ -37,7 +38,7 @@ pub fn contains_phrase(text: &str, phrase: &str, is_word_char: impl Fn(char) -> 
 
 /// Escapes `&`, `<` and `>`, as the API sends them.
 pub fn escape_html(text: &str) -> Cow<'_, str> {
-    if !text.contains(['&', '<', '>']) {
+    if memchr3(b'&', b'<', b'>', text.as_bytes()).is_none() {
         return Cow::Borrowed(text);
     }
     let mut escaped = String::with_capacity(text.len() + 16);

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use memchr::{memchr, memchr3};
 use twitter_text::entity::Type;
 
 use super::scan::{prepare_for_extractor, scan_text};
@@ -54,7 +55,12 @@ impl Entities {
 /// Expects normalized text. A text longer than 100,000 bytes has no entities.
 pub fn extract_entities(text: &str) -> Entities {
     let mut entities = Entities::default();
-    if text.len() > MAX_TEXT_BYTES || !text.contains(['.', '#', '＃', '@', '＠', '$']) {
+    let may_have_some = |text: &str| {
+        let bytes = text.as_bytes();
+        let has_sign = memchr3(b'.', b'#', b'@', bytes).is_some() || memchr(b'$', bytes).is_some();
+        has_sign || !text.is_ascii() && text.contains(['＃', '＠'])
+    };
+    if text.len() > MAX_TEXT_BYTES || !may_have_some(text) {
         return entities;
     }
     for found in scan_text(&prepare_for_extractor(text), u32::MAX).1 {

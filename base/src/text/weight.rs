@@ -44,7 +44,7 @@ pub fn weigh_text(text: &str, free: Range<usize>) -> TextWeight {
     let counted = normalize(&counted);
     let mut weighed = TextWeight {
         weight: text_weight(&counted, u32::MAX),
-        is_valid: !counted.contains(['\u{fffe}', '\u{ffff}', '\u{feff}']),
+        is_valid: counted.is_ascii() || !counted.contains(['\u{fffe}', '\u{ffff}', '\u{feff}']),
         permitted_280: false,
     };
     weighed.permitted_280 = weighed.is_permitted(MAX_POST_WEIGHT);
