@@ -4,6 +4,7 @@ use archive::{ArchivedMedia, ArchivedMediaKind};
 use base::text::escape_html;
 use base::{Fault, Id, PostId, Time, UserId};
 use network::compose::PostTextDraft;
+use network::visibility::{AuthorVisibilities, Viewer, Visibility};
 use serde_json::{Value, json};
 use store::Tx;
 use store::media::Media;
@@ -210,10 +211,6 @@ pub(super) fn load_accounts(
     Ok(edge_page(&found, |other| account_json(key, *other, site)))
 }
 
-fn is_public_author(user: &User, post: &Post) -> bool {
-    user.id == post.author_id && user.is_public()
-}
-
 pub(super) fn load_likes(
     tx: &mut Tx<'_>,
     site: &SiteAddress,
@@ -226,7 +223,10 @@ pub(super) fn load_likes(
     let authors: Vec<UserId> = liked.iter().map(|post| post.author_id).collect();
     let authors = users::find_by_ids(tx, &authors)?;
     // What the owner may no longer see is not in the archive either.
-    liked.retain(|post| post.state == PostState::Live && authors.iter().any(|user| is_public_author(user, post)));
+    let mut visibilities = AuthorVisibilities::load(tx, Viewer::user(user), &authors)?;
+    visibilities.admit_posts(tx, &liked)?;
+    let is_visible = |post: &Post| visibilities.post_visibility(post) == Visibility::Visible;
+    liked.retain(|post| post.state == PostState::Live && is_visible(post));
     Ok(edge_page(&found, |post| {
         let text = liked.iter().find(|liked| liked.id.get() == *post);
         let text = text.map(|liked| escape_html(&liked.text));

@@ -22,20 +22,29 @@ pub(crate) fn store(tx: &mut Tx<'_>, batch: &mut ImportBatchState, items: &[Prep
             None => known_post.map(|summary| summary.author_id).or(batch.owner),
         };
         match owner {
-            Some(owner) => store_attachment(tx, batch, &file.media, path, owner)?,
+            Some(owner) => drop(store_attachment(tx, batch, &file.media, path, owner)?),
             None => batch.report.skip("media", "its owner is unknown", || format!("media {}", file.media.id)),
         }
     }
     Ok(())
 }
 
+/// Returns false if an archive, which somebody may have edited, names a file of someone else.
 pub(crate) fn store_attachment(
     tx: &mut Tx<'_>,
     batch: &mut ImportBatchState,
     imported: &ArchivedMedia,
     path: &str,
     owner: UserId,
-) -> Result<(), Fault> {
+) -> Result<bool, Fault> {
+    if batch.is_archive
+        && let Some(known) = media::find_by_id(tx, Id::new(imported.id))?
+        && known.owner_id != owner
+        && !media::is_shared(tx, known.id, owner)?
+    {
+        batch.report.skip("media", "it belongs to somebody else", || format!("media {}", imported.id));
+        return Ok(false);
+    }
     let is_photo = imported.kind == ArchivedMediaKind::Photo;
     let url = |wanted: bool| {
         if wanted { imported.url.clone() } else { String::new() }
@@ -71,13 +80,13 @@ pub(crate) fn store_attachment(
     if media::insert(tx, &medium)? {
         batch.track_id(imported.id);
         batch.report.count_stored("media");
-        return Ok(());
+        return Ok(true);
     }
     batch.report.count_known("media");
     if !path.is_empty() {
         media::set_path(tx, &medium.media_key, path)?;
     }
-    Ok(())
+    Ok(true)
 }
 
 fn variants_json(imported: &ArchivedMedia) -> String {

@@ -46,6 +46,9 @@ pub(crate) fn resolve_owner(
             None => create_user(tx, Some(account), &account.handle)?,
         },
     };
+    if local_user.state == UserState::Deleted {
+        return Ok(Err(format!("the account @{} is deleted", local_user.username)));
+    }
     match link_account(tx, account, &local_user, report)? {
         Ok(()) => Ok(Ok(Some(local_user.id))),
         Err(reason) => Ok(Err(reason)),

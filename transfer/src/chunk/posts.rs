@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use archive::ArchivedPost;
 use base::{Fault, PostId, Time, UserId};
-use network::polls;
+use network::{communities, polls};
 use store::Tx;
 use store::imports::{self, ImportedPostSummary};
 use store::posts::{self, NewPostDetails, PostState};
@@ -73,6 +73,10 @@ fn store_post(tx: &mut Tx<'_>, batch: &mut ImportBatchState, imported: &Prepared
     let Some(author) = batch.find_user(imported.post.author) else {
         return store_orphan(tx, batch, imported);
     };
+    if let Some(reason) = find_archive_problem(tx, batch, imported, author)? {
+        batch.report.skip("post", reason, || format!("post {id}"));
+        return Ok(());
+    }
     let references = resolve_references(tx, batch, imported, author)?;
     let keys = store_media(tx, batch, imported, author)?;
     let (post, mentioned) = build_post_row(tx, batch, imported, author, &references, keys)?;
@@ -117,6 +121,27 @@ fn store_post(tx: &mut Tx<'_>, batch: &mut ImportBatchState, imported: &Prepared
         store_poll(tx, batch, &imported.post)?;
     }
     Ok(())
+}
+
+/// Why an archive, which somebody may have edited, may not contain the post.
+fn find_archive_problem(
+    tx: &mut Tx<'_>,
+    batch: &ImportBatchState,
+    imported: &PreparedPost,
+    author: UserId,
+) -> Result<Option<&'static str>, Fault> {
+    if !batch.is_archive {
+        return Ok(None);
+    }
+    if batch.owner != Some(author) {
+        return Ok(Some("it is not by the owner of the archive"));
+    }
+    match imported.post.community_id {
+        Some(id) if store::communities::find_by_id(tx, id)?.is_some() && !communities::is_member(tx, id, author)? => {
+            Ok(Some("its author is not in its community"))
+        }
+        _ => Ok(None),
+    }
 }
 
 /// Without votes: archives have their numbers and not who voted.
@@ -209,7 +234,11 @@ fn resolve_versions(
     references: &mut PostReferences,
 ) -> Result<(), Fault> {
     let post = &imported.post;
-    let Some(root) = post.edit_history.iter().min().copied() else {
+    let is_own = |version: &&i64| {
+        let known = batch.known_posts.get(*version);
+        known.is_none_or(|known| known.author_id == author || known.state == PostState::Placeholder)
+    };
+    let Some(root) = post.edit_history.iter().filter(is_own).min().copied() else {
         return Ok(());
     };
     let root = PostId::new(root);
@@ -256,7 +285,9 @@ fn store_media(
 ) -> Result<String, Fault> {
     let mut keys: Vec<String> = Vec::with_capacity(imported.post.media.len());
     for (attached, path) in imported.post.media.iter().zip(&imported.paths) {
-        media::store_attachment(tx, batch, attached, path, author)?;
+        if !media::store_attachment(tx, batch, attached, path, author)? {
+            continue;
+        }
         let key = crate::reader::media_key(attached);
         if !keys.contains(&key) {
             keys.push(key);

@@ -21,7 +21,8 @@ pub(crate) fn store(tx: &mut Tx<'_>, batch: &mut ImportBatchState, items: &[Prep
         match item {
             PreparedRecord::Profile(profile) => store_profile(tx, batch, profile)?,
             PreparedRecord::User(user) if accounts.insert(user.id, user).is_some() => batch.report.count_known("user"),
-            PreparedRecord::Post(post) => {
+            // An archive has posts of its owner only.
+            PreparedRecord::Post(post) if !batch.is_archive => {
                 if let Some(user) = post.post.user.as_deref() {
                     accounts.entry(user.id).or_insert(user);
                 }

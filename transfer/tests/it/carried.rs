@@ -129,7 +129,7 @@ fn posts(tx: &mut Tx<'_>, people: People) -> Result<(), Error> {
     Ok(())
 }
 
-fn media(tx: &mut Tx<'_>, kind: &str, owner: UserId, prefix: &str) -> Result<MediaId, Error> {
+pub(crate) fn media(tx: &mut Tx<'_>, kind: &str, owner: UserId, prefix: &str) -> Result<MediaId, Error> {
     let id = tx.next_id();
     let medium = Media {
         media_key: format!("{prefix}_{id}"),

@@ -1,16 +1,19 @@
 //! Archives that somebody has edited before the import.
 
-use base::{Error, UserId};
+use base::{Error, PostId, UserId};
+use network::communities::NewCommunity;
 use network::lists::NewList;
 use network::messages::{MessageSender, NewMessage};
+use network::posts::{NewPost, PostAuthor};
 use store::Tx;
 use store::graph::{self, RelationKind};
 use store::messages::{MessageEvent, MessageEventKind};
-use store::posts::PageRange;
-use store::users::User;
+use store::posts::{PageRange, PostState};
+use store::users::{User, UserState};
 use transfer::{ImportOptions, ImportReport};
 
-use crate::sample::{Files, at, folder, parts, text, ties};
+use crate::carried::media;
+use crate::sample::{Files, array, at, folder, parts, post, text, ties};
 use crate::world::{World, on_each_engine};
 
 /// Eve's id in her archive.
@@ -215,5 +218,52 @@ fn archive_changes_no_lists_of_others() {
             Ok((own.len(), own[0].member_count, store::lists::list_memberships(tx, eve, 9)?.len()))
         };
         assert_eq!(world.store.read(read).await.unwrap(), (1, 0, 1));
+    });
+}
+
+#[test]
+fn archive_writes_nothing_in_the_name_of_others() {
+    on_each_engine(async |engine| {
+        let world = World::new(engine).await;
+        let (eve, bob) = (world.join("eve").await, world.join("bob").await);
+        let author = PostAuthor { user_id: bob, app_id: None, self_serve: false };
+        let own = at(1);
+        let prepare = move |tx: &mut Tx<'_>| {
+            let photo = media(tx, "photo", bob, "3")?;
+            let new = NewPost { text: "By Bob".to_owned(), media_ids: vec![photo], ..NewPost::default() };
+            let posted = network::posts::create(tx, &author, &NewPost { id: Some(PostId::new(own)), ..new })?;
+            let club = NewCommunity { name: "Club".to_owned(), ..NewCommunity::default() };
+            Ok((posted.id, photo, network::communities::create(tx, bob, &club)?.id))
+        };
+        let (posted, photo, club) = world.store.write(prepare).await.unwrap();
+        let versions = format!(r#""edit_info":{{"initial":{{"editTweetIds":["{own}","{}"]}}}}"#, at(3));
+        let user = format!(r#""user":{{"id_str":"{bob}","screen_name":"bob","verified":true}}"#);
+        let media = format!(
+            r#""extended_entities":{{"media":[{{"id_str":"{photo}","type":"photo","media_url_https":"https://p.example/a.jpg"}}]}}"#
+        );
+        let stranger = r#""user":{"id_str":"77","screen_name":"stranger","verified":true}"#;
+        let posts = [
+            post(at(3), "As Bob", &format!("{user},{versions}")),
+            post(at(4), "As a stranger", stranger),
+            post(at(5), "Into the club", &format!(r#""community_id_str":"{club}""#)),
+            post(at(6), "With his photo", &media),
+            post(at(7), "A version of his", &versions.replace(&at(3).to_string(), &at(7).to_string())),
+        ];
+        let report = import(&world, &[("data/tweets.js", array("tweets", &posts))]).await;
+        let left_out = skipped(&report);
+        assert!(left_out.contains(&("post", 2, "it is not by the owner of the archive")), "{left_out:?}");
+        assert!(left_out.contains(&("post", 1, "its author is not in its community")), "{left_out:?}");
+        assert!(left_out.contains(&("media", 1, "it belongs to somebody else")), "{left_out:?}");
+        let his = world.post(posted.get()).await.unwrap();
+        assert_eq!((his.text.as_str(), his.state), ("By Bob", PostState::Live));
+        assert!(world.post(at(3)).await.is_none() && world.post(at(5)).await.is_none());
+        let stranger = world.user(77).await;
+        assert!(stranger.is_none_or(|user| user.state == UserState::Placeholder && !user.verified));
+        assert_eq!(world.post(at(6)).await.unwrap().media_keys, "");
+        assert_eq!(world.post(at(7)).await.unwrap().author_id, eve);
+        let delete = move |tx: &mut Tx<'_>| network::posts::delete(tx, eve, PostId::new(at(7)));
+        world.store.write(delete).await.unwrap();
+        world.recount().await;
+        assert_eq!(world.post(posted.get()).await.unwrap().state, PostState::Live);
     });
 }
