@@ -111,6 +111,8 @@ fn check_post_rules(tx: &mut Tx<'_>, author: &PostAuthor, new: &NewPost) -> Resu
     if counted.len() > QUICKLY_ANALYZED_BYTES && exceeds_weight(counted, max_weight(&user)) {
         return Err(text_too_long(&new.text).into());
     }
+    // Before the mentions of a post that the author may not see are added.
+    let targets = resolve_targets(tx, author, &user, new, previous)?;
     let text = replies::prepend_mentions(tx, &user, new)?;
     let composed = compose::compose_text(tx, &text, is_reply)?;
     validate_text(&user, &composed, new)?;
@@ -119,7 +121,6 @@ fn check_post_rules(tx: &mut Tx<'_>, author: &PostAuthor, new: &NewPost) -> Resu
         None => Cow::from(&composed.text),
     };
     let held = blocked_terms::check_text(tx, "post", &shown, &composed.entities)?;
-    let targets = resolve_targets(tx, author, &user, new, previous)?;
     check_self_serve_limits(author, &composed)?;
     let media_keys = resolve_media_keys(tx, &user, new)?;
     check_card_exists(tx, &new.card_uri)?;

@@ -11,7 +11,7 @@ use crate::{post_actions, users};
 /// Hides or unhides a reply. Hidden replies stay accessible, but are marked as hidden. Refused for anyone but the
 /// author of the conversation's root.
 pub fn set_hidden(tx: &mut Tx<'_>, user: UserId, id: PostId, hidden: bool) -> Result<(), Error> {
-    users::find_active(tx, user)?;
+    users::find_writer(tx, user)?;
     let reply = posts::find_by_id(tx, id)?.filter(|post| matches!(post.state, PostState::Live | PostState::Superseded));
     let Some(reply) = reply else {
         return Err(Refusal::NotFound(ResourceRef::new("tweet", "id", id)).into());

@@ -41,7 +41,8 @@ const MENTIONS_REACH: i64 = 800;
 /// The caller has checked [`timeline_visibility`].
 pub fn load_author_page(tx: &mut Tx<'_>, _: Viewer, author: &User, range: &PageRange) -> Result<TimelinePage, Fault> {
     let reach = if range.without_replies { AUTHOR_REACH_WITHOUT_REPLIES } else { AUTHOR_REACH };
-    let oldest = if is_first_page(range) || author.post_count <= reach {
+    let is_unfiltered = !range.without_replies && !range.without_reposts;
+    let oldest = if is_first_page(range) && is_unfiltered || author.post_count <= reach {
         None
     } else {
         posts::find_nth_by_author(tx, author.id, reach)?
@@ -50,7 +51,7 @@ pub fn load_author_page(tx: &mut Tx<'_>, _: Viewer, author: &User, range: &PageR
     Ok(build_page(posts::page_by_author(tx, author.id, &extend_limit(&range))?, &range))
 }
 
-/// Whether a page has the newest posts, which are always within reach.
+/// Whether a page has the newest posts, which are within reach unless some are left out.
 const fn is_first_page(range: &PageRange) -> bool {
     range.below == i64::MAX && !range.ascending
 }

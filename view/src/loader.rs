@@ -334,12 +334,14 @@ impl LoadedObjects {
         };
         for post in self.posts.items() {
             let sight = match (judge(post), post.repost_of_id) {
-                (Visibility::Visible, Some(id)) => match self.posts.get(id).map(judge) {
-                    Some(Visibility::Visible) => Visibility::Visible,
-                    // Imports contain the texts of reposts whose originals they lack.
-                    None | Some(Visibility::Missing) if !post.text.is_empty() => Visibility::Visible,
-                    original => original.unwrap_or(Visibility::Missing),
-                },
+                (Visibility::Visible, Some(id)) => {
+                    let original = self.posts.get(id).filter(|original| original.state != PostState::Placeholder);
+                    match original.map(judge) {
+                        // Imports contain the texts of reposts whose originals they lack.
+                        None if !post.text.is_empty() => Visibility::Visible,
+                        sight => sight.unwrap_or(Visibility::Missing),
+                    }
+                }
                 (sight, _) => sight,
             };
             if sight != Visibility::Visible {

@@ -51,7 +51,7 @@ pub static USERS: &[Endpoint] = &[
             &[
                 Parameter::query("query", Kind::pattern(&USER_QUERY), "What to search for.").as_required(),
                 max_results_param(1, 1_000, 100),
-                NEXT_TOKEN,
+                NEXT_TOKEN.aliases(&["pagination_token"]),
             ],
             USER_FIELDS,
         ]),

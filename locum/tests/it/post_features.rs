@@ -139,6 +139,10 @@ fn reply_mentions_its_addressees_automatically() {
     let mut empty = reply(json!({}));
     empty["text"] = json!("");
     other.create_post(&empty).assert_problem(400, "invalid-request");
+    // Who may not see the post does not learn whom it mentions.
+    shared_server().run_cli(&["user", "protect", &author.username]).assert_success();
+    let refused = other.create_post(&longest);
+    assert!(refused.status == 403 && !refused.text().contains(&named.username), "{}", refused.text());
 }
 
 #[test]
