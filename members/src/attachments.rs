@@ -76,12 +76,15 @@ pub(crate) async fn store_file(
     processor.finish_upload(&upload.await?).await
 }
 
-/// Id and description of those of some files that belong to the user.
+/// Id and description of those of some files that the user may post.
 pub(crate) fn list_attached(tx: &mut Tx<'_>, user: UserId, ids: &[MediaId]) -> Result<Vec<(String, String)>, Fault> {
     let mut attached = Vec::with_capacity(ids.len());
     for id in ids {
-        let found = store::media::find_by_id(tx, *id)?.filter(|media| media.owner_id == user);
-        attached.extend(found.map(|media| (media.id.to_string(), media.alt_text)));
+        if let Some(media) = store::media::find_by_id(tx, *id)?
+            && (media.owner_id == user || store::media::is_shared(tx, *id, user)?)
+        {
+            attached.push((media.id.to_string(), media.alt_text));
+        }
     }
     Ok(attached)
 }

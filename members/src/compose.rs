@@ -169,9 +169,14 @@ async fn publish(
     let next = portal::local_path(&draft.next).unwrap_or(HOME_PATH).to_owned();
     let (new, is_edit, stored) = (draft.to_new_post(), draft.edit_of.is_some(), draft.stored_id);
     let author = PostAuthor { user_id: user, app_id: None, self_serve: false };
-    let write = write_once(call, user, form_id, move |tx| match stored {
-        Some(id) => unpublished_posts::publish_instead(tx, user, id, &new),
-        None => posts::create(tx, &author, &new),
+    let write = write_once(call, user, form_id, move |tx| match (stored, new.edit_of) {
+        (Some(id), _) => unpublished_posts::publish_instead(tx, user, id, &new),
+        (None, None) => posts::create(tx, &author, &new),
+        (None, Some(id)) => {
+            // The form has no field for it.
+            let card_uri = store::posts::find_by_id(tx, id)?.map_or_else(String::new, |post| post.card_uri);
+            posts::create(tx, &author, &NewPost { card_uri, ..new.clone() })
+        }
     });
     match write.await.split_refusal()? {
         Ok(None) => Ok(redirect_to(&next)),

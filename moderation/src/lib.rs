@@ -72,7 +72,7 @@ static PAGES: &[Endpoint] = &[
     portal_page("adminActOnAccount", "POST", admin::ACCOUNTS_PATH)
         .handler(&admin::accounts::act)
         .summary("Acts on an account.")
-        .body(BodySpec::Form(text_members! { MAX_TEXT; csrf user act days reason })),
+        .body(BodySpec::Form(text_members! { MAX_TEXT; csrf form user act days reason })),
     portal_page("adminActions", "GET", admin::ACTIONS_PATH)
         .handler(&admin::actions::show)
         .summary("What moderators did, newest first."),

@@ -175,6 +175,7 @@ html_page!(AdminQueuePage, "admin_queue", |_| "Reports".to_owned());
 
 pub struct AdminAccountItem {
     pub id: String,
+    pub form_id: String,
     pub name: String,
     /// Without the at sign.
     pub username: String,

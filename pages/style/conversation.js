@@ -10,8 +10,10 @@
     const top = form ? form.getBoundingClientRect().top : innerHeight;
     const [shown, loaded] = [place, fresh].map((part) => part.querySelector("ol.messages"));
     const last = shown && shown.lastElementChild;
-    if (last && loaded && fresh.querySelector(`#${last.id}`)) {
-      for (const item of [...loaded.children]) if (!document.getElementById(item.id)) shown.append(item);
+    const known = last && loaded && fresh.querySelector(`#${last.id}`);
+    if (known) {
+      // What is before it and not shown is older.
+      while (known.nextElementSibling) shown.append(known.nextElementSibling);
     } else {
       place.replaceChildren(...fresh.childNodes);
     }

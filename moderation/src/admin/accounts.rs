@@ -6,6 +6,7 @@ use network::moderation::{self, ModerationTarget};
 use network::user_roles::{self, UserRole, role_name};
 use network::{lookup, reports};
 use pages::{AdminAccountItem, AdminAccountPage, FormField};
+use portal::submitted_forms::{new_form_id, write_once};
 use portal::{BrowserVisit, PageExit, PageQuery, accept_form, redirect_to};
 use store::Tx;
 use store::users::{User, UserState};
@@ -45,6 +46,9 @@ async fn render(
         Ok::<_, Error>((found, done.map(|id| load_done(tx, id)).transpose()?))
     };
     let (mut account, done) = call.read(load).await?;
+    if let Some(account) = &mut account {
+        account.form_id = new_form_id(call)?;
+    }
     let is_missing = account.is_none() && !name.is_empty();
     let username = match &account {
         Some(account) => FormField::new(&account.username),
@@ -75,6 +79,7 @@ fn load_account(tx: &mut Tx<'_>, actor: &AuditActor, name: &str) -> Result<Admin
     let reports = if is_own { 0 } else { reports::list_by_user(tx, user.id, HISTORY_LENGTH)?.len() };
     Ok(AdminAccountItem {
         id: user.id.to_string(),
+        form_id: String::new(),
         states: list_states(&user),
         role: user_roles::find(tx, user.id)?.map(role_name),
         joined_at: user.created_at,
@@ -110,8 +115,10 @@ pub(crate) async fn act(call: RequestContext) -> Result<HttpReply, PageExit> {
         let new = ordered.build_action(kind, ModerationTarget::Account(id), tx.now())?;
         moderation::act(tx, &site, &by, &new).map(|action| action.id)
     };
-    match call.write(take).await.split_refusal()? {
-        Ok(action) => Ok(redirect_to(&format!("{ACCOUNTS_PATH}?username={user}&done={action}"))),
+    let by = actor.require_user()?;
+    match write_once(&call, by, &sent.text("form"), take).await.split_refusal()? {
+        Ok(None) => Ok(redirect_to(&format!("{ACCOUNTS_PATH}?username={user}"))),
+        Ok(Some(action)) => Ok(redirect_to(&format!("{ACCOUNTS_PATH}?username={user}&done={action}"))),
         Err(refusal) => {
             let problem = error_message(&refusal).to_owned();
             render(&call, &visit, &actor, user, None, Some((form, problem))).await

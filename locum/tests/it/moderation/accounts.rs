@@ -40,6 +40,13 @@ fn moderator_acts_on_an_account_that_nobody_reported() {
     assert_eq!((&actions[0]["kind"], &actions[0]["reason"]), (&"silence".into(), &"Rule 9".into()));
     assert!(subject_browser.get("/notifications").text().contains("Reason: Rule 9"));
     assert_eq!(order(&mut moderator, &subject, "silence", "3").status, 400, "it is in force");
+    let page = open(&mut moderator, &subject);
+    for _ in 0..2 {
+        let warned = moderator.submit(&page, PATH, &[("act", "warn"), ("reason", "Twice"), ("days", "1")]);
+        assert_eq!(warned.status, 303, "{}", warned.text());
+    }
+    let actions = moderate_on(&server, &["actions", "--user", &subject.id]);
+    assert_eq!(actions.as_array().unwrap().iter().filter(|one| one["reason"] == "Twice").count(), 1);
     assert_eq!(order(&mut moderator, &subject, "suspend", "3").status, 303);
     let page = open(&mut moderator, &subject).assert_page(200);
     assert!(page.contains("suspend (in force)"), "accounts that are suspended are found too: {page}");

@@ -121,6 +121,7 @@ pub(crate) fn queue_states() -> Vec<(&'static str, AdminQueuePage)> {
 pub(crate) fn account_states() -> Vec<(&'static str, AdminAccountPage)> {
     let account = |text: &str, refused: Option<&str>| AdminAccountItem {
         id: "7".to_owned(),
+        form_id: "once".to_owned(),
         name: text.to_owned(),
         username: text.to_owned(),
         role: refused.map(|_| "owner"),
