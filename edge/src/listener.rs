@@ -60,6 +60,8 @@ impl Listener {
     /// Uses a socket bound elsewhere, such as by the previous process.
     pub fn from_std(listener: std::net::TcpListener) -> io::Result<Self> {
         listener.set_nonblocking(true)?;
+        let send_buffer = usize::try_from(SEND_BUFFER).unwrap_or(usize::MAX);
+        rustix::net::sockopt::set_socket_send_buffer_size(&listener, send_buffer)?;
         Ok(Self::from_socket(ListenerSocket::Tcp(TcpListener::from_std(listener)?)))
     }
 

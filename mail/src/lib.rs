@@ -1,5 +1,6 @@
 //! Sends emails over SMTP.
 
+use std::error::Error;
 use std::time::Duration;
 
 use base::{Fault, Secret};
@@ -53,17 +54,21 @@ impl Mailer for SmtpMailer {
     fn send(&self, email: &EmailMessage) -> Result<(), EmailSendError> {
         let message = self.build_message(email).map_err(|fault| EmailSendError { fault, is_permanent: true })?;
         self.server.send(&message).map(drop).map_err(|error| {
-            let is_permanent = error.is_permanent() && !is_authentication_failure(&error);
+            let is_permanent = error.is_permanent() && is_about_recipient(&error);
             EmailSendError { fault: Fault::from_cause("failed to send an email", error), is_permanent }
         })
     }
 }
 
-/// Whether the server refused our credentials, which can be corrected, rather than the email (RFC
-/// 4954 §6).
-fn is_authentication_failure(error: &lettre::transport::smtp::Error) -> bool {
-    let status = error.status().map(u16::from);
-    matches!(status, Some(530 | 534 | 535 | 538))
+/// Whether the server refused the address of the recipient (RFC 3463 §3.2, §3.3), rather than our credentials, our address
+/// or something else that can be corrected.
+fn is_about_recipient(error: &lettre::transport::smtp::Error) -> bool {
+    let answer = error.source().map(ToString::to_string).unwrap_or_default();
+    let is_enhanced_code = |word: &&str| word.starts_with("5.") && word.split('.').count() == 3;
+    match answer.split_whitespace().find(is_enhanced_code) {
+        Some(code) => ["5.1.1", "5.1.2", "5.1.3", "5.1.6", "5.1.10", "5.2.1", "5.2.2"].contains(&code),
+        None => matches!(error.status().map(u16::from), Some(550 | 551 | 553)),
+    }
 }
 
 #[cfg(test)]
@@ -88,7 +93,7 @@ mod tests {
     }
 
     /// A mail server that takes one email, and answers what it was told.
-    fn server(refuse: bool) -> (u16, thread::JoinHandle<Vec<String>>) {
+    fn server(refuse: Option<&'static str>) -> (u16, thread::JoinHandle<Vec<String>>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let talk = thread::spawn(move || {
@@ -103,7 +108,8 @@ mod tests {
                         "250 taken"
                     }
                     _ if in_text => "",
-                    "RCPT" if refuse => "550 nobody of that name",
+                    "RCPT" if refuse == Some("RCPT") => "550 nobody of that name",
+                    "MAIL" if refuse == Some("MAIL") => "553 5.7.1 not from you",
                     "DATA" => {
                         in_text = true;
                         "354 go on"
@@ -128,7 +134,7 @@ mod tests {
 
     #[test]
     fn email_arrives_as_it_was_written_with_an_id_of_its_own() {
-        let (port, talk) = server(false);
+        let (port, talk) = server(None);
         let mailer = smtp(port);
         mailer.send(&email("ada@example.org")).unwrap();
         drop(mailer);
@@ -150,12 +156,18 @@ mod tests {
 
     #[test]
     fn refused_email_is_a_failure() {
-        let (port, talk) = server(true);
+        let (port, talk) = server(Some("RCPT"));
         let mailer = smtp(port);
         let problem = mailer.send(&email("nobody@example.org")).unwrap_err();
         let text = problem.fault.to_string();
         assert!(text.contains("nobody of that name"), "{text}");
         assert!(problem.is_permanent);
+        drop(mailer);
+        talk.join().unwrap();
+        // Ours can be corrected.
+        let (port, talk) = server(Some("MAIL"));
+        let mailer = smtp(port);
+        assert!(!mailer.send(&email("ada@example.org")).unwrap_err().is_permanent);
         drop(mailer);
         talk.join().unwrap();
         assert!(smtp(1).send(&email("a@b.org\r\nBcc: c@d.org")).is_err());

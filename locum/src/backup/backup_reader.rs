@@ -69,20 +69,32 @@ impl BackupReader {
     }
 
     pub(crate) async fn read_manifest(&self, id: &str) -> Result<BackupManifest, CommandError> {
+        let read = self.find_manifest(id).await?;
+        read.map_err(|what| CommandError::Failed(format!("backup {id}: {what}")))
+    }
+
+    /// The inner error tells what is wrong with it.
+    async fn find_manifest(&self, id: &str) -> Result<Result<BackupManifest, String>, Fault> {
         let object = BackupManifest::object_name(id);
-        let found = self.read(&object).await.map_err(storage_fault)?;
-        let wrong = |what: &str| CommandError::Failed(format!("backup {id}: {what}"));
-        let found = found.ok_or_else(|| wrong("no such backup"))?;
+        let Some(found) = self.read(&object).await.map_err(storage_fault)? else {
+            return Ok(Err("no such backup".to_owned()));
+        };
         if found.size > MAX_MANIFEST_BYTES {
-            return Err(wrong("the manifest is too large"));
+            return Ok(Err("the manifest is too large".to_owned()));
         }
         let mut text = Vec::new();
         let mut bytes = found.bytes;
         while let Some(piece) = bytes.try_next().await.map_err(storage_fault)? {
             text.extend_from_slice(&piece);
         }
-        let text = String::from_utf8(text).map_err(|_| wrong("the manifest is damaged"))?;
-        BackupManifest::decode(&text).map_err(|what| wrong(&what))
+        let text = String::from_utf8(text).map_err(|_| "the manifest is damaged".to_owned());
+        Ok(text.and_then(|text| BackupManifest::decode(&text)))
+    }
+
+    /// None if it is damaged or of another version, which is logged: the other backups are good for something.
+    pub(super) async fn find_readable_manifest(&self, id: &str) -> Result<Option<BackupManifest>, Fault> {
+        let found = self.find_manifest(id).await?;
+        Ok(found.inspect_err(|what| tracing::warn!(backup = id, "a backup cannot be used: {what}")).ok())
     }
 
     /// The one that is asked for, or the newest with a database, or the newest if none has one.
@@ -103,8 +115,8 @@ impl BackupReader {
         is_wanted: impl Fn(&BackupManifest) -> bool,
     ) -> Result<Option<BackupManifest>, CommandError> {
         for id in self.list_ids().await?.iter().rev() {
-            let manifest = self.read_manifest(id).await?;
-            if manifest.database.is_some() && is_wanted(&manifest) {
+            let manifest = self.find_readable_manifest(id).await?;
+            if let Some(manifest) = manifest.filter(|manifest| manifest.database.is_some() && is_wanted(manifest)) {
                 return Ok(Some(manifest));
             }
         }

@@ -293,10 +293,17 @@ struct EarlierMedia {
 async fn list_earlier_media(location: &BackupLocation) -> Result<EarlierMedia, Error> {
     let reader = BackupReader::open(location)?;
     let mut earlier = EarlierMedia::default();
-    let mut listed = match reader.list_ids().await?.pop() {
-        Some(newest) => reader.read_manifest(&newest).await?.media_by_object(),
-        None => return Ok(earlier),
-    };
+    let ids = reader.list_ids().await?;
+    if ids.is_empty() {
+        return Ok(earlier);
+    }
+    let mut listed = HashMap::new();
+    for id in ids.iter().rev() {
+        if let Some(newest) = reader.find_readable_manifest(id).await? {
+            listed = newest.media_by_object();
+            break;
+        }
+    }
     let mut objects = reader.files.list(Some(MEDIA_PREFIX)).map_err(storage_fault)?;
     while let Some(object) = objects.try_next().await.map_err(storage_fault)? {
         if let Some(file) = listed.remove(&object.name).filter(|file| file.bytes == object.size) {

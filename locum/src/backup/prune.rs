@@ -32,7 +32,10 @@ pub(super) async fn prune_backups(
     }
     let mut needed = HashSet::new();
     for id in &kept {
-        let manifest = reader.read_manifest(id).await?;
+        let Some(manifest) = reader.find_readable_manifest(id).await? else {
+            // Which files it needs is not known.
+            return Ok(0);
+        };
         needed.extend(manifest.database.iter().map(|file| file.name.clone()));
         needed.extend(manifest.media.iter().map(BackupFile::media_object));
     }

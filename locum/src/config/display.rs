@@ -27,14 +27,11 @@ fn mask_url_password(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else {
         return text.to_owned();
     };
-    let (address, query) = rest.split_once('?').unwrap_or((rest, ""));
-    let address = match address.rsplit_once('@') {
-        Some((who, place)) => match who.split_once(':') {
-            Some((user, _)) => format!("{user}:••••••@{place}"),
-            None => address.to_owned(),
-        },
-        None => address.to_owned(),
-    };
+    // A password may contain any sign.
+    let credentials = rest.rsplit_once('@').and_then(|(who, place)| Some((who.split_once(':')?.0, place)));
+    let place = credentials.map_or(rest, |(_, place)| place);
+    let user = credentials.map_or_else(String::new, |(user, _)| format!("{user}:••••••@"));
+    let (place, query) = place.split_once('?').unwrap_or((place, ""));
     let query: Vec<_> = query
         .split('&')
         .map(|pair| match pair.split_once('=') {
@@ -44,7 +41,7 @@ fn mask_url_password(text: &str) -> String {
         .collect();
     let query = query.join("&");
     let mark = if query.is_empty() { "" } else { "?" };
-    format!("{scheme}://{address}{mark}{query}")
+    format!("{scheme}://{user}{place}{mark}{query}")
 }
 
 #[cfg(test)]
@@ -56,13 +53,13 @@ mod tests {
     fn no_secret_is_shown() {
         let set = [
             "secrets.master_key=locum-key-1 00000000 hush",
-            "db.url=postgres://a:hush@h/d?password=hush&x=1",
+            "db.url=postgres://a:hu?sh@h/d?password=hush&x=1",
             "limits.url=redis://:hush@h:6379/2",
         ];
         let sources = ConfigSources { set_flags: set.map(str::to_owned).to_vec(), ..ConfigSources::default() };
         let values = load(&sources, RunMode::Dev).unwrap();
         let shown = format!("{:?}", config_rows(&values));
-        assert!(!shown.contains("hush"), "{shown}");
+        assert!(!shown.contains("hush") && !shown.contains("hu?sh"), "{shown}");
         assert!(shown.contains("postgres://a:••••••@h/d?password=••••••&x=1"), "{shown}");
         assert!(shown.contains("redis://:••••••@h:6379/2"), "{shown}");
     }

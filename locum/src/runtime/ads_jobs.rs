@@ -152,6 +152,8 @@ async fn run_next_stats_job(instance: Instance) -> Result<u64, Error> {
     let built = instance.store.read(move |tx| Ok(jobs::build_job_file(tx, &claimed_job)?)).await;
     let file = match built {
         Ok(file) => Some(file),
+        // The job is claimed again after a while.
+        Err(Error::Failed(fault)) if fault.is_transient() => return Err(fault.into()),
         Err(error) => {
             tracing::error!(%error, id = job.id, "failed to build a statistics file");
             None

@@ -257,6 +257,7 @@ fn web_config(settings: &ServerSettings, listening: &ListeningAddresses, keys: &
         problem_base: settings.core.problem_base.0.clone(),
         cors_origins: origin_texts(&settings.core.cors_origins),
         body_limit: settings.limits.body_max.0,
+        body_timeout: settings.connection_limits().body_total_timeout,
         upload_timeout: settings.connection_limits().body_total_timeout,
         query_limits: QueryLimits {
             timeout: settings.db.query_timeout.0,

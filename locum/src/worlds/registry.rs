@@ -1,6 +1,7 @@
 //! All worlds of a server.
 
 use std::collections::BTreeMap;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -21,8 +22,11 @@ use crate::config::{Origin, RunMode, ServerSettings};
 use crate::instance::{Instance, InstanceManifest};
 use crate::runtime::{ListeningAddresses, ProcessContext, ServedWorld};
 
-/// Worlds beside the main one that are open at the same time; those that were not used for longest are closed.
-const MAX_OPEN_WORLDS: usize = 10;
+/// Worlds beside the main one that are open at the same time, on a machine with few processors; those that were not used for
+/// longest are closed, and forget the calls that they have counted.
+const MIN_OPEN_WORLDS: usize = 10;
+/// A test runner has a test for each processor.
+const OPEN_WORLDS_PER_PROCESSOR: usize = 2;
 pub(super) const MAX_WORLDS: usize = 200;
 const MAX_OPENINGS: usize = 2;
 
@@ -206,7 +210,9 @@ impl WorldRegistry {
     async fn close_idle_worlds(&self) {
         let mut open: Vec<_> = self.further_worlds().into_iter().filter(|slot| slot.find_open().is_some()).collect();
         open.sort_by_key(|slot| slot.last_use_ms());
-        let mut excess = (open.len() + 1).saturating_sub(MAX_OPEN_WORLDS);
+        let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+        let max_open = MIN_OPEN_WORLDS.max(OPEN_WORLDS_PER_PROCESSOR * processors);
+        let mut excess = (open.len() + 1).saturating_sub(max_open);
         for slot in open {
             if excess == 0 || has_streams(&slot) {
                 continue;
