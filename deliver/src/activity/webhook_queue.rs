@@ -18,12 +18,16 @@ pub const ACTIVITY_READER: LogReader = LogReader::from_end("activity");
 /// Enqueues the deliveries of log entries read by [`ACTIVITY_READER`].
 pub fn enqueue_webhook_events(tx: &mut Tx<'_>, events: &[LogEvent], config: ActivityConfig) -> Result<(), Fault> {
     let envelopes = match_events(tx, events, &ActivityScope::Webhooks, config)?;
-    let consents = lock_consents(tx, envelopes.iter().filter_map(|envelope| envelope.consenting_user).collect())?;
+    // A single writer excludes withdrawals meanwhile.
+    let consenting = envelopes.iter().filter_map(|envelope| envelope.consenting_user).filter(|_| tx.is_shared());
+    let consenting: BTreeSet<UserId> = consenting.collect();
+    let consents = lock_consents(tx, &consenting)?;
     for envelope in envelopes {
         let Some(webhook_id) = envelope.webhook else {
             continue;
         };
-        if envelope.consenting_user.is_some_and(|user| !consents.contains(&(webhook_id, user))) {
+        let is_withdrawn = |user| consenting.contains(&user) && !consents.contains(&(webhook_id, user));
+        if envelope.consenting_user.is_some_and(is_withdrawn) {
             continue;
         }
         let new = NewDelivery {
@@ -44,13 +48,13 @@ pub fn enqueue_webhook_events(tx: &mut Tx<'_>, events: &[LogEvent], config: Acti
 
 /// The webhooks that still receive what depends on the consent of some users. A withdrawal waits from now on, so that it
 /// deletes what is enqueued meanwhile.
-fn lock_consents(tx: &mut Tx<'_>, consenting: BTreeSet<UserId>) -> Result<HashSet<(i64, UserId)>, Fault> {
+fn lock_consents(tx: &mut Tx<'_>, consenting: &BTreeSet<UserId>) -> Result<HashSet<(i64, UserId)>, Fault> {
     let ids: Vec<i64> = consenting.iter().map(|user| user.get()).collect();
     if ids.is_empty() {
         return Ok(HashSet::new());
     }
     for user in consenting {
-        users::lock_shared(tx, user);
+        users::lock_shared(tx, *user);
     }
     let activities = activity::list_by_users(tx, &ids)?;
     let activities = activities.into_iter().filter_map(|found| Some((found.webhook_id?, found.user_id?)));

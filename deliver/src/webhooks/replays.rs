@@ -1,6 +1,7 @@
 //! Replays: deliveries of a past period are enqueued again one after the other in event order; a final event
 //! reports the result.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use base::{AppId, Error};
@@ -58,18 +59,18 @@ fn enqueue_page(tx: &mut Tx<'_>, replay: &Replay, app: AppId) -> Result<bool, Er
     if !replays::advance(tx, replay, last, ReplayState::Enqueuing)? {
         return Ok(false); // another node was faster
     }
+    let mut consenting = BTreeSet::new();
+    for (_, seq) in &places {
+        consenting.extend(deliveries::find_by_seq(tx, *seq)?.and_then(|delivery| delivery.consent_user_id));
+    }
+    // A withdrawal waits from now on, so that it deletes the copies.
+    for user in consenting {
+        store::users::lock_shared(tx, user);
+    }
     for (_, seq) in places {
-        let Some(mut delivery) = deliveries::find_by_seq(tx, seq)? else {
+        let Some(delivery) = deliveries::find_by_seq(tx, seq)? else {
             continue;
         };
-        if let Some(user) = delivery.consent_user_id {
-            // A withdrawal waits from now on, so that it deletes the copy.
-            store::users::lock_shared(tx, user);
-            let Some(found) = deliveries::find_by_seq(tx, seq)? else {
-                continue;
-            };
-            delivery = found;
-        }
         if may_redeliver(tx, app, &delivery)? {
             deliveries::enqueue_retry(tx, seq, replay.id, order_key(replay.id))?;
         }

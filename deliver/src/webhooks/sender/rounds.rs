@@ -21,6 +21,8 @@ use super::{
 
 /// Deliveries read at a time.
 const PAGE_SIZE: i64 = 1_000;
+/// A retry that is later than this waited for the server or its app, not for the receiver.
+const MAX_LATENESS_MS: i64 = 3600 * 1000;
 /// How long an idle webhook is kept in memory.
 const IDLE_TIMEOUT: std::time::Duration = std::time::Duration::from_mins(1);
 /// Deliveries committed late are searched this far back.
@@ -207,7 +209,10 @@ impl SenderState {
             };
             let mut queue = DeliveryQueue::new();
             queue.is_full = one.waiting.len() >= usize::try_from(PAGE_SIZE).unwrap_or(usize::MAX);
-            let has_failed = one.waiting.iter().any(|waiting| waiting.tries > 0);
+            let now = self.now();
+            let is_being_retried =
+                |waiting: &PendingDelivery| waiting.tries > 0 && waiting.due_at.plus_ms(MAX_LATENESS_MS) > now;
+            let has_failed = one.waiting.iter().any(is_being_retried);
             one.waiting.into_iter().for_each(|waiting| queue.push(waiting));
             let active = ActiveWebhook {
                 webhook: one.webhook,
