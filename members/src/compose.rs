@@ -173,9 +173,15 @@ async fn publish(
         (Some(id), _) => unpublished_posts::publish_instead(tx, user, id, &new),
         (None, None) => posts::create(tx, &author, &new),
         (None, Some(id)) => {
-            // The form has no field for it.
-            let card_uri = store::posts::find_by_id(tx, id)?.map_or_else(String::new, |post| post.card_uri);
-            posts::create(tx, &author, &NewPost { card_uri, ..new.clone() })
+            // The form has no field for a card, which excludes media.
+            let card = store::posts::find_by_id(tx, id)?.map(|post| post.card_uri);
+            let mut new = new.clone();
+            if let Some(uri) = card.filter(|_| new.media_ids.is_empty())
+                && posts::has_card(tx, &uri)?
+            {
+                new.card_uri = uri;
+            }
+            posts::create(tx, &author, &new)
         }
     });
     match write.await.split_refusal()? {

@@ -361,14 +361,16 @@ fn resolve_media_keys(tx: &mut Tx<'_>, user: &User, new: &NewPost) -> Result<Str
     Ok(keys.join(","))
 }
 
-fn check_card_exists(tx: &mut Tx<'_>, uri: &str) -> Result<(), Error> {
-    if uri.is_empty() {
-        return Ok(());
-    }
+pub fn has_card(tx: &mut Tx<'_>, uri: &str) -> Result<bool, Fault> {
     let id = uri.strip_prefix("card://").and_then(|id| id.parse().ok());
-    if let Some(id) = id
-        && (polls::find_card_poll(tx, uri)?.is_some() || store::ads::cards::exists(tx, id)?)
-    {
+    match id {
+        Some(id) => Ok(polls::find_card_poll(tx, uri)?.is_some() || store::ads::cards::exists(tx, id)?),
+        None => Ok(false),
+    }
+}
+
+fn check_card_exists(tx: &mut Tx<'_>, uri: &str) -> Result<(), Error> {
+    if uri.is_empty() || has_card(tx, uri)? {
         return Ok(());
     }
     Err(Refusal::invalid_parameter("card_uri", truncate_value(uri), "There is no such card.").into())
