@@ -83,7 +83,7 @@ fn validate_amounts(change: &RecordChange) -> Result<(), AdsProblem> {
     if limited && takes_funds {
         return wrong("credit_limit_local_micro", format!("A {kind} has no credit limit"));
     }
-    if kind == "INSERTION_ORDER" && !funded {
+    if takes_funds && !funded && (change.is_new() || change.was_sent("funded_amount_local_micro")) {
         return Err(AdsProblem::missing_parameter("funded_amount_local_micro"));
     }
     let currency = record.text("currency");
@@ -107,9 +107,6 @@ fn validate_manager(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange)
     let is_manager = manager.is_some() && manager == ctx.caller.app.map(AppId::get);
     if !is_manager && !ctx.account()?.record.flag("sandbox") {
         return refuse("Only the app that manages a funding instrument can change it");
-    }
-    if record.get("funded_amount_local_micro").is_none() {
-        return Err(AdsProblem::missing_parameter("funded_amount_local_micro").into());
     }
     Ok(())
 }

@@ -27,11 +27,13 @@ fn mask_url_password(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else {
         return text.to_owned();
     };
-    // A password may contain any sign.
-    let credentials = rest.rsplit_once('@').and_then(|(who, place)| Some((who.split_once(':')?.0, place)));
+    // A password may contain a question mark.
+    let credentials = rest.split_once('@').and_then(|(who, place)| Some((who.split_once(':')?.0, place)));
     let place = credentials.map_or(rest, |(_, place)| place);
     let user = credentials.map_or_else(String::new, |(user, _)| format!("{user}:••••••@"));
     let (place, query) = place.split_once('?').unwrap_or((place, ""));
+    // Or the sign that ends it, if the database takes the last one.
+    let place = place.rsplit_once('@').filter(|_| !user.is_empty()).map_or(place, |(_, place)| place);
     let query: Vec<_> = query
         .split('&')
         .map(|pair| match pair.split_once('=') {
