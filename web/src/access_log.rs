@@ -102,12 +102,14 @@ macro_rules! log_entry {
 
 impl AccessLogEntry<'_> {
     /// Logs internal errors at `error` and other failures of the server at `warn`. What a client does wrong is no
-    /// warning to the operator. Health checks come several times a second and are logged at `debug`.
+    /// warning to the operator. Health checks, and what asks for new entries of the journal, come every second or more often
+    /// and are logged at `debug`.
     pub fn write(&self) {
         match self.status {
             _ if self.fault => log_entry!(error, self),
             500.. => log_entry!(warn, self),
             _ if HEALTH_ROUTES.contains(&self.route) => log_entry!(debug, self),
+            _ if (self.method, self.route) == ("GET", "/control/v1/requests") => log_entry!(debug, self),
             _ => log_entry!(info, self),
         }
     }
