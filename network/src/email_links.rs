@@ -339,9 +339,9 @@ fn is_restorable(user: &User, deletion: Option<&AccountDeletion>) -> bool {
     user.state == UserState::Deleted && deletion.is_some()
 }
 
-/// Sets a new password by a link. Ends all sessions and, with `end_tokens`, revokes all tokens. If the address was not
-/// confirmed before, it revokes all tokens, removes all passkeys and turns two-factor sign-in off in any case. An account that its owner has deleted
-/// stays deleted; the returned offer restores it.
+/// Sets a new password by a link. Ends all sessions and, with `end_tokens`, disconnects all apps. If the address was not
+/// confirmed before, it disconnects all apps, removes all passkeys and turns two-factor sign-in off in any case. An account
+/// that its owner has deleted stays deleted; the returned offer restores it.
 pub fn reset_password<'a>(
     sign_in: &'a SignInService,
     site: &'a EmailSite,
@@ -385,7 +385,7 @@ pub fn reset_password<'a>(
 }
 
 /// Sets a new password after [verifying](SignInService::verify_password) the old one. Ends all other sessions and,
-/// with `end_tokens`, revokes all tokens. Returns the session's new secret.
+/// with `end_tokens`, disconnects all apps. Returns the session's new secret.
 pub fn change_password<'a>(
     sign_in: &'a SignInService,
     site: &'a EmailSite,
