@@ -67,7 +67,7 @@ impl<'a> MediaFolder<'a> {
             let found = found?;
             let path = sharded_path(&format!("{}.{}", media_key(media), safe_extension(&found.name)));
             let name = found.name.clone();
-            Some((copy_file(found, &dir.join(&path)), path, name))
+            Some((copy_file(found, dir, &path), path, name))
         });
         match copied {
             Ok(None) => report.media.missing += 1,
@@ -109,14 +109,18 @@ fn safe_extension(name: &str) -> String {
     extension.filter(plain).map_or_else(|| "bin".to_owned(), str::to_ascii_lowercase)
 }
 
-/// Copies to a temporary file, which is renamed once it is synced to disk.
-fn copy_file(mut found: ArchivedMediaFile, to: &Path) -> io::Result<CopyOutcome> {
+/// Copies to a temporary file, which is renamed once it is synced to disk. It lies among the scratch files, which are not
+/// moved to a bucket, and are deleted when the server starts.
+fn copy_file(mut found: ArchivedMediaFile, dir: &Path, path: &str) -> io::Result<CopyOutcome> {
+    let to = &dir.join(path);
     if fs::metadata(to).is_ok_and(|existing| existing.len() == found.size) {
         return Ok(CopyOutcome::AlreadyPresent);
     }
     let folder = to.parent().unwrap_or(to);
     fs::create_dir_all(folder)?;
-    let temporary = to.with_extension("part");
+    let scratch = dir.join("scratch");
+    fs::create_dir_all(&scratch)?;
+    let temporary = scratch.join(file_name(path));
     let result = write_file(&mut found, &temporary).and_then(|bytes| {
         fs::rename(&temporary, to)?;
         File::open(folder)?.sync_all()?;
