@@ -174,6 +174,14 @@ pub fn remove_post_uses(tx: &mut Tx<'_>, ids: &[MediaId], expires_at: Time) -> R
     ids.iter().try_for_each(|id| tx.execute_later(sql, &[expires_at.into(), (*id).into()]))
 }
 
+/// Ends the use by posts of an imported media object, whose number of uses is unknown; if nothing else uses it, it expires
+/// at `expires_at`.
+pub fn end_uncounted_use(tx: &mut Tx<'_>, id: MediaId, expires_at: Time) -> Result<(), Fault> {
+    let sql = "UPDATE media SET uses = 0, expires_at = CASE WHEN message_uses = 0 AND draft_uses = 0 THEN $1 \
+               ELSE expires_at END WHERE id = $2 AND uses IS NULL";
+    tx.execute_later(sql, &[expires_at.into(), id.into()])
+}
+
 /// Keeps the media of a removed post, of which this is the last use, from being used or served until they expire.
 pub fn withhold_unused(tx: &mut Tx<'_>, ids: &[MediaId]) -> Result<(), Fault> {
     let sql = "UPDATE media SET uses = -1 WHERE id = $1 AND uses = 0 AND message_uses = 0 AND draft_uses = 0";

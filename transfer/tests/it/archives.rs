@@ -3,6 +3,7 @@
 use std::fs;
 use std::sync::Arc;
 
+use base::{PostId, UserId};
 use network::home_timelines::{HomeTimelines, TimelineSource};
 use store::Tx;
 use store::posts::{PageRange, PostState};
@@ -100,6 +101,22 @@ fn posts_keep_their_places() {
         let likes = world.post(at(5)).await.unwrap();
         assert_eq!((likes.state, likes.text.as_str(), likes.author_id.get()), (PostState::Placeholder, "a > b", 0));
         assert_eq!(world.log().await, ["import.batch", "import.end"]);
+    });
+}
+
+#[test]
+fn files_of_an_imported_post_expire_when_its_author_deletes_it() {
+    on_each_engine(async |engine| {
+        let world = World::new(engine).await;
+        world.import(folder(&ada()).source()).await;
+        let delete = |tx: &mut Tx<'_>| {
+            network::posts::delete(tx, UserId::new(12), PostId::new(at(0)))?;
+            let found = store::media::find_by_ids(tx, &[98, 99])?;
+            Ok(found.iter().map(|one| (one.id.get(), one.uses, one.expires_at.is_some())).collect::<Vec<_>>())
+        };
+        let mut media = world.store.write(delete).await.unwrap();
+        media.sort_unstable();
+        assert_eq!(media, [(98, None, false), (99, Some(0), true)]);
     });
 }
 
