@@ -218,16 +218,12 @@ pub fn queue(tx: &mut Tx<'_>, actor: &AuditActor, after: i64, limit: i64) -> Res
     Ok(reports::list_open(tx, actor.user, after, limit)?)
 }
 
-/// Closes a report, and the others about the same subject, without an action. A post that was held is found from then
-/// on. Refused like an action about oneself and about someone with the same or a higher role.
+/// Closes a report, and the others about the same subject, without an action. Refused like an action about oneself and about someone with the same or a higher role.
 pub fn dismiss(tx: &mut Tx<'_>, actor: &AuditActor, id: i64) -> Result<Report, Error> {
     user_roles::require_role(tx, actor, UserRole::Moderator)?;
     let report = find_open(tx, id)?;
     user_roles::require_authority(tx, actor, UserRole::Moderator, report.user_id)?;
     close(tx, actor, report.subject_kind, report.subject_id, false)?;
-    if report.subject_kind == ReportSubjectKind::Post {
-        crate::moderation::release_held_post(tx, PostId::new(report.subject_id))?;
-    }
     let detail = json!({ "report": id.to_string(), "user": report.user_id.to_string() });
     audit::append(tx, actor, AuditAction::REPORT_DISMISS, None, &detail)?;
     Ok(report)
@@ -255,7 +251,8 @@ pub fn settle(tx: &mut Tx<'_>, actor: &AuditActor, id: i64) -> Result<(), Error>
     }
 }
 
-/// Closes the open reports about a subject and tells the reporters.
+/// Closes the open reports about a subject and tells the reporters. A post that was held is found from then on, unless an
+/// action limited or removed it.
 pub(crate) fn close(
     tx: &mut Tx<'_>,
     actor: &AuditActor,
@@ -272,6 +269,9 @@ pub(crate) fn close(
         if reporter.get() != 0 {
             notifications::notify_user(tx, reporter, text, "")?;
         }
+    }
+    if kind == ReportSubjectKind::Post {
+        crate::moderation::release_held_post(tx, PostId::new(subject))?;
     }
     Ok(())
 }

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::moderate_on;
 use super::pages::{member, report, staff};
+use super::{found, moderate_on, word};
 use crate::harness::{TestServer, TestUser};
 use crate::media::{at_once, samples};
 use crate::pages::browser::Browser;
@@ -70,6 +70,22 @@ fn refused_order_keeps_what_was_typed_and_names_the_days_that_are_possible() {
     }
     let fields = [("act", "warn"), ("reason", "Rule 5"), ("days", "")];
     assert_eq!(moderator.submit(&page, "/admin/reports", &fields).status, 303, "a warning has no days");
+}
+
+#[test]
+fn held_post_is_found_once_its_author_is_warned_or_it_is_labelled_and_not_if_it_is_limited() {
+    let server = TestServer::start(&[]);
+    let (author, reader) = (server.new_user("author"), server.new_user("reader"));
+    let mut moderator = staff(&server, "moderator").1;
+    let odd = word();
+    moderate_on(&server, &["term", "block", "word", &odd, "--hold"]);
+    for (act, shown) in [("warn", 1), ("label", 2), ("limit", 2)] {
+        author.publish_text(&format!("{odd} {act}"));
+        let page = moderator.get("/admin");
+        let done = moderator.submit(&page, "/admin/reports", &[("act", act), ("reason", "Rule 5"), ("days", "7")]);
+        assert_eq!(done.status, 303, "{}", done.text());
+        assert_eq!(found(&reader, &odd), shown, "{act}");
+    }
 }
 
 #[test]
