@@ -1,5 +1,6 @@
 //! Validating forms and query strings of pages.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use base::VocabularyWord;
@@ -159,8 +160,9 @@ impl PageQuery {
 
     pub fn parse(query: &str) -> Result<Self, String> {
         let pairs = base::percent::parse_form(query).map_err(|bad| format!("The query string is malformed: {bad}."))?;
-        for (at, (name, value)) in pairs.iter().enumerate() {
-            if pairs.iter().take(at).any(|(before, _)| before == name) {
+        let mut names = HashSet::with_capacity(pairs.len());
+        for (name, value) in &pairs {
+            if !names.insert(name) {
                 return Err(format!("The parameter {name} appears more than once."));
             }
             if value.contains('\0') {
