@@ -43,7 +43,10 @@ impl TargetUrl {
         if text.contains('\\') {
             return Err("This is not a valid URL.");
         }
-        if !targets.allow_http && has_port(text) {
+        // The parser takes any number of slashes, after which `has_port` would look in the wrong place.
+        let authority = text.get(url.scheme().len()..).and_then(|rest| rest.strip_prefix("://"));
+        let authority = authority.filter(|rest| !rest.starts_with('/')).ok_or("This is not a valid URL.")?;
+        if !targets.allow_http && has_port(authority) {
             return Err("The URL must not contain a port.");
         }
         check_host(&url, text, targets)?;
@@ -66,9 +69,8 @@ impl TargetUrl {
 }
 
 /// Whether a port is written explicitly, even the default one.
-fn has_port(text: &str) -> bool {
-    let rest = text.split_once("//").map_or("", |(_, rest)| rest);
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+fn has_port(after_scheme: &str) -> bool {
+    let authority = after_scheme.split(['/', '?', '#']).next().unwrap_or_default();
     let after_host = authority.rsplit_once(']').map_or(authority, |(_, after_host)| after_host);
     after_host.contains(':')
 }
@@ -120,6 +122,10 @@ mod tests {
             ("http://example.org/", false, true),
             ("https://example.org:443/", false, true),
             ("https://example.org:8443/", false, true),
+            ("https:///example.org:8443/x", false, false),
+            ("https:/example.org:22/", false, false),
+            ("https:example.org:8443/", false, false),
+            ("https:example.org/", false, false),
             ("http://127.0.0.1:5000/hook", false, true),
             ("http://localhost:5000/hook", false, true),
             ("https://localhost/", false, true),
