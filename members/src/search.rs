@@ -41,6 +41,8 @@ pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
         people = list_newest_people(&call, viewer).await?;
     } else if text.is_empty() {
         trends = load_trends(&call).await?;
+    } else if text.len() > MAX_QUERY {
+        results.problem = Some("The search is too long.".to_owned());
     } else if is_people {
         people = find_people(&call, viewer, text.clone()).await?;
     } else {
@@ -74,9 +76,6 @@ async fn find_posts(
     before: Option<i64>,
 ) -> Result<PostResults, PageExit> {
     let refuse = |problem: String| PostResults { posts: Vec::new(), next: None, problem: Some(problem) };
-    if text.len() > MAX_QUERY {
-        return Ok(refuse("The search is too long.".to_owned()));
-    }
     let dialect = QueryDialect::new(QueryProduct::FullArchive, AccessTier::Enterprise);
     // Without the parentheses, the condition would belong to the last alternative of an OR only. The text's own are in pairs.
     let query = query::parse(text, dialect).and_then(|_| query::parse(&format!("({text}) -is:nullcast"), dialect));
