@@ -1,9 +1,10 @@
 //! Responses: primary objects, included objects, and errors.
 
+use std::collections::HashSet;
 use std::fmt::Display;
 
 use base::refusal::ResourceRef;
-use base::{Fault, PostId, Refusal, UserId};
+use base::{Fault, MediaId, PostId, Refusal, UserId};
 use network::visibility::{AuthorVisibilities, Viewer, Visibility, profile_visibility};
 use store::Tx;
 use store::media::Media;
@@ -153,7 +154,8 @@ pub fn render_media_lookup(
     let ids: Vec<i64> = keys.values.iter().filter_map(|key| id_from_media_key(key)).collect();
     let found = store::media::find_by_ids(tx, &ids)?;
     let objects = LoadedObjects::load_for_media(tx, request.viewer, found, &request.selection)?;
-    let sights = AuthorVisibilities::load(tx, request.viewer, objects.users.items())?;
+    let mut sights = AuthorVisibilities::load(tx, request.viewer, objects.users.items())?;
+    let hidden = find_media_of_hidden_posts(tx, request.viewer, &mut sights, objects.media.items())?;
     let (mut shown, mut errors) = (Vec::<MediaRenderContext<'_>>::new(), Vec::new());
     for key in keys.values {
         let subject = || ResourceRef::new("media", keys.parameter, key);
@@ -165,6 +167,7 @@ pub fn render_media_lookup(
                 // Media that no post uses are private to their owner, those of removed posts are nobody's.
                 Some(0) if !owned => Visibility::Missing,
                 Some(..0) => Visibility::Missing,
+                _ if hidden.contains(&media.id) => Visibility::Forbidden,
                 _ => sights.author_visibility(media.owner_id),
             }
         });
@@ -179,6 +182,30 @@ pub fn render_media_lookup(
         }
     }
     Ok(ResponseRenderer { objects: &objects, request }.render_response::<Media>(&shown, errors, 512))
+}
+
+/// Media of others whose posts with them the viewer may not see, such as posts in a closed community. Media that are in no
+/// post are in a profile or an ad.
+fn find_media_of_hidden_posts<'m>(
+    tx: &mut Tx<'_>,
+    viewer: Viewer,
+    visibilities: &mut AuthorVisibilities,
+    media: impl IntoIterator<Item = &'m Media>,
+) -> Result<HashSet<MediaId>, Fault> {
+    let mut hidden = HashSet::new();
+    for medium in media {
+        if viewer.user == Some(medium.owner_id) || medium.uses == Some(0) {
+            continue;
+        }
+        let posts = store::posts::list_posts_with_media(tx, medium)?;
+        let posts = store::posts::find_by_ids(tx, &posts)?;
+        visibilities.admit_posts(tx, &posts)?;
+        let is_visible = |post: &Post| visibilities.post_visibility(post) == Visibility::Visible;
+        if !posts.is_empty() && !posts.iter().any(is_visible) {
+            hidden.insert(medium.id);
+        }
+    }
+    Ok(hidden)
 }
 
 /// Renders the result of a lookup by media key; `data` is an object.

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::harness::{TestUser, percent_encode, shared_server, unique_number};
+use crate::media::{at_once, samples};
 
 fn person(name: &str) -> TestUser<'static> {
     shared_server().new_user(name)
@@ -170,4 +171,26 @@ fn post_in_a_closed_community_is_visible_to_members_only() {
     let app =
         crate::harness::TestRequest::get(format!("/2/posts/{message}")).bearer(&shared_server().default_app().bearer);
     assert!(shared_server().send(app).assert_status(200).get("data").is_none());
+}
+
+#[test]
+fn media_of_a_post_in_a_closed_community_are_looked_up_by_members_only() {
+    let [owner, member, stranger] = ["owner", "member", "stranger"].map(person);
+    let id = community(&owner, "Behind doors", &["--access", "Closed"]);
+    join(&id, &member);
+    let uploaded = at_once(&owner, "tweet_image", &samples::png(60, 40)).assert_status(200);
+    let media = uploaded["data"]["id"].as_str().unwrap();
+    let post = |mut post: Value| {
+        post["media"] = json!({ "media_ids": [media] });
+        owner.create_post(&post).assert_status(201);
+    };
+    let found = |user: &TestUser<'_>| {
+        let read = user.get(format!("/2/media?media_keys=3_{media}&media.fields=url")).assert_status(200);
+        (read.get("data").is_some(), read["errors"][0]["title"].clone())
+    };
+    post(to(&id, "Between us"));
+    assert_eq!(found(&stranger), (false, json!("Authorization Error")));
+    assert_eq!([&owner, &member].map(found), [(); 2].map(|()| (true, Value::Null)));
+    post(json!({ "text": "For all" }));
+    assert_eq!(found(&stranger), (true, Value::Null));
 }

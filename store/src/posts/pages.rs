@@ -154,6 +154,14 @@ pub fn has_posted_media(tx: &mut Tx<'_>, author: UserId, media: &Media) -> Resul
     tx.row_exists(sql, &[author.into(), media.id.into(), pattern.as_str().into()])
 }
 
+/// The owner's first ten posts with a media object. Looks at the first 1,000 live posts after its upload.
+pub fn list_posts_with_media(tx: &mut Tx<'_>, media: &Media) -> Result<Vec<PostId>, Fault> {
+    let sql = "SELECT id FROM (SELECT id, media_keys FROM post WHERE author_id = $1 AND state = 0 AND nullcast = 0 AND id > $2 \
+               ORDER BY id LIMIT 1000) listed WHERE ',' || media_keys || ',' LIKE $3 LIMIT 10";
+    let pattern = format!("%,{},%", media.media_key);
+    tx.query_rows(sql, &[media.owner_id.into(), media.id.into(), pattern.as_str().into()])
+}
+
 /// Live posts of everyone, oldest first, with ids above `above` up to `last`.
 pub fn list_live_between(tx: &mut Tx<'_>, above: i64, last: i64, limit: i64) -> Result<Vec<PostId>, Fault> {
     let sql = "SELECT id FROM post WHERE id > $1 AND id <= $2 AND state = 0 ORDER BY id LIMIT $3";
