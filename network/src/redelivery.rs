@@ -8,15 +8,15 @@ use store::{Tx, users};
 
 use crate::activity::{EventAccess, EventPayloadKind, find_event_kind, is_authorized};
 use crate::messages;
-use crate::visibility::{AuthorVisibilities, Viewer, Visibility};
+use crate::visibility::{AuthorVisibilities, Viewer, Visibility, is_public_post};
 
 pub fn may_redeliver(tx: &mut Tx<'_>, app: AppId, delivery: &Delivery) -> Result<bool, Fault> {
+    let body: Value = serde_json::from_str(&delivery.body).unwrap_or_default();
     if let Some(post) = delivery.post_id
-        && !is_post_visible(tx, delivery.consent_user_id, post)?
+        && !is_post_visible(tx, delivery.consent_user_id, post, &body)?
     {
         return Ok(false);
     }
-    let body: Value = serde_json::from_str(&delivery.body).unwrap_or_default();
     // Deliveries that depend on consent were deleted when it was withdrawn.
     if let Some(user) = delivery.consent_user_id {
         return match parse_message_id(&body) {
@@ -25,6 +25,10 @@ pub fn may_redeliver(tx: &mut Tx<'_>, app: AppId, delivery: &Delivery) -> Result
         };
     }
     match parse_public_event(&body) {
+        Some((EventPayloadKind::PostDeleted, _)) => match parse_deleted_post(&body) {
+            Some(post) => is_public_post(tx, post),
+            None => Ok(false),
+        },
         Some((payload, user)) => may_disclose_event(tx, app, payload, user),
         None => Ok(true),
     }
@@ -38,17 +42,26 @@ fn parse_message_id(body: &Value) -> Option<i64> {
 }
 
 /// Whether a post and the posts shown with it are still visible to the reader; none stands for everyone.
-fn is_post_visible(tx: &mut Tx<'_>, reader: Option<UserId>, id: PostId) -> Result<bool, Fault> {
+fn is_post_visible(tx: &mut Tx<'_>, reader: Option<UserId>, id: PostId, body: &Value) -> Result<bool, Fault> {
     let Some(post) = posts::find_by_id(tx, id)? else {
         return Ok(false);
     };
-    let related = [post.repost_of_id, post.quoted_post_id, post.in_reply_to_post_id];
+    // Of the post replied to, most bodies have the id only.
+    let parent = post.in_reply_to_post_id.filter(|parent| includes_post(body, *parent));
+    let related = [post.repost_of_id, post.quoted_post_id, parent];
     let related: Vec<PostId> = related.into_iter().flatten().collect();
     let mut visible_posts = posts::find_by_ids(tx, &related)?;
     // Placeholders are not shown.
     visible_posts.retain(|other| other.state != posts::PostState::Placeholder);
     visible_posts.push(post);
     are_posts_visible(tx, reader, &visible_posts)
+}
+
+fn includes_post(body: &Value, id: PostId) -> bool {
+    let includes = body.get("includes").or_else(|| body.pointer("/data/includes"));
+    let lists = ["tweets", "posts"].into_iter().filter_map(|name| includes?.get(name)?.as_array());
+    let id = id.to_string();
+    lists.flatten().any(|post| post.get("id").and_then(Value::as_str) == Some(id.as_str()))
 }
 
 fn are_posts_visible(tx: &mut Tx<'_>, user: Option<UserId>, visible_posts: &[Post]) -> Result<bool, Fault> {
@@ -68,12 +81,15 @@ fn parse_public_event(body: &Value) -> Option<(EventPayloadKind, UserId)> {
     Some((kind.payload, UserId::new(user.parse().ok()?))).filter(|_| is_public)
 }
 
-/// Posts and follows of protected users are not disclosed.
+fn parse_deleted_post(body: &Value) -> Option<PostId> {
+    PostId::parse(body.pointer("/data/payload/id")?.as_str()?)
+}
+
+/// Follows of protected users are not disclosed.
 fn may_disclose_event(tx: &mut Tx<'_>, app: AppId, payload: EventPayloadKind, user: UserId) -> Result<bool, Fault> {
+    if payload != EventPayloadKind::Relationship {
+        return Ok(true);
+    }
     let is_open = users::find_by_id(tx, user)?.is_some_and(|user| !user.protected);
-    Ok(match payload {
-        EventPayloadKind::PostDeleted => is_open,
-        EventPayloadKind::Relationship => is_open || is_authorized(tx, app, user)?,
-        _ => true,
-    })
+    Ok(is_open || is_authorized(tx, app, user)?)
 }

@@ -5,7 +5,7 @@ mod interactions;
 
 use std::collections::{HashMap, HashSet};
 
-use base::{Fault, UserId};
+use base::{Fault, PostId, UserId};
 use store::lists::List;
 use store::posts::{self, Post};
 use store::spaces::{self, Space};
@@ -52,6 +52,15 @@ pub fn profile_visibility(user: &User) -> Visibility {
         users::UserState::Suspended => Visibility::Suspended,
         users::UserState::Deleted => Visibility::Missing,
     }
+}
+
+/// Whether everyone may know of a post, also of one that was deleted.
+pub fn is_public_post(tx: &mut Tx<'_>, id: PostId) -> Result<bool, Fault> {
+    let Some(post) = posts::find_by_id(tx, id)? else {
+        return Ok(false);
+    };
+    let author = users::find_by_id(tx, post.author_id)?;
+    Ok(!post.members_only && !post.followers_only && author.is_some_and(|author| !author.protected))
 }
 
 /// Private lists are missing for everyone but the owner. `owner` is none if unknown.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use base::{AppId, Fault, UserId};
 use network::activity::{self as rules, ActivityEntry, ActivityEventKind, AffectedUser, EventAccess, EventPayloadKind};
-use network::visibility::{Viewer, find_post_denial};
+use network::visibility::{Viewer, find_post_denial, is_public_post};
 use network::{news, post_facts};
 use query::{MatchMode, PostFeatures};
 use serde_json::Value;
@@ -78,8 +78,8 @@ impl<'e> PayloadBuilder<'e> {
                 Some(reader) => self.can_see_post(tx, reader),
                 None => Ok(true),
             },
-            // Deletions of protected posts are not disclosed.
-            EventPayloadKind::PostDeleted => Ok(!is_protected(tx, concern.user)?),
+            // Deletions of what was not public are not disclosed.
+            EventPayloadKind::PostDeleted => is_public_post(tx, self.entry.post_id()),
             EventPayloadKind::Relationship if kind.access == EventAccess::Public => {
                 Self::can_see_relation(tx, subscription.app_id, concern.user)
             }

@@ -2,6 +2,7 @@
 //! §9.4). Event names are the same in both vocabularies.
 
 use base::{Fault, PostId, UserId};
+use network::visibility::is_public_post;
 use serde_json::{Map, Value, json};
 use store::event_log::LogEvent;
 use store::{Tx, posts, users};
@@ -158,7 +159,7 @@ fn user_event(event: &LogEvent, body: &Value) -> Option<(&'static str, Complianc
 }
 
 fn unlike_event(tx: &mut Tx<'_>, event: &LogEvent) -> Result<ComplianceParts, Fault> {
-    if is_protected(tx, event.actor_id)? {
+    if is_protected(tx, event.actor_id)? || !is_public_post(tx, PostId::new(event.subject_id))? {
         return Ok(None);
     }
     let thing = json!({
