@@ -177,10 +177,10 @@ pub fn has_waiting_job(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     Ok(compliance::next_in_progress(tx)?.is_some())
 }
 
-/// Deletes jobs whose retention has ended.
+/// Deletes results that can no longer be downloaded, and jobs whose retention has ended.
 pub(crate) fn prune(tx: &mut Tx<'_>, limit: i64) -> Result<u64, Fault> {
     let before = tx.now().plus_ms(-RETENTION_MS);
-    compliance::prune(tx, before, limit)
+    Ok(compliance::prune_parts(tx, limit)? + compliance::prune_jobs(tx, before, limit)?)
 }
 
 /// The reason to delete, and since when it holds.
@@ -215,8 +215,10 @@ fn evaluate_posts(tx: &mut Tx<'_>, ids: &[i64]) -> Result<String, Fault> {
     for id in ids {
         let Some(post) = found.get(id) else { continue };
         let cause = match post.state {
-            PostState::Deleted => Some(("deleted", since.get(id).copied())),
-            PostState::Placeholder => None,
+            PostState::Deleted if !post.members_only && !post.followers_only => {
+                Some(("deleted", since.get(id).copied()))
+            }
+            PostState::Deleted | PostState::Placeholder => None,
             PostState::Live | PostState::Superseded => {
                 authors.get(&post.author_id).and_then(|author| removal_cause(author, "deactivated", &changed))
             }

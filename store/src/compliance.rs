@@ -101,12 +101,19 @@ pub fn list_results(tx: &mut Tx<'_>, job: i64, after: i64, limit: i64) -> Result
     tx.query_rows(sql, &[job.into(), after.into(), limit.into()])
 }
 
-/// Deletes jobs whose download has expired, with their parts; returns how many rows.
-pub fn prune(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
-    let sql = "DELETE FROM compliance_part WHERE job_id IN (SELECT id FROM compliance_job \
-               WHERE download_expires_at < $1 ORDER BY download_expires_at LIMIT $2)";
-    let parts = tx.execute(sql, &[before.into(), limit.into()])?;
-    let sql = "DELETE FROM compliance_job WHERE id IN (SELECT id FROM compliance_job \
-               WHERE download_expires_at < $1 ORDER BY download_expires_at LIMIT $2)";
-    Ok(parts + tx.execute(sql, &[before.into(), limit.into()])?)
+/// Deletes parts of jobs whose download has expired; returns how many.
+pub fn prune_parts(tx: &mut Tx<'_>, limit: i64) -> Result<u64, Fault> {
+    let sql = "DELETE FROM compliance_part WHERE (job_id, place) IN (SELECT part.job_id, part.place \
+               FROM compliance_job job JOIN compliance_part part ON part.job_id = job.id \
+               WHERE job.download_expires_at < $1 LIMIT $2)";
+    let now = tx.now();
+    tx.execute(sql, &[now.into(), limit.into()])
+}
+
+/// Deletes jobs without parts whose download expired before a time; returns how many.
+pub fn prune_jobs(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
+    let sql = "DELETE FROM compliance_job WHERE id IN (SELECT id FROM compliance_job job WHERE download_expires_at < $1 \
+               AND NOT EXISTS (SELECT 1 FROM compliance_part WHERE job_id = job.id) \
+               ORDER BY download_expires_at LIMIT $2)";
+    tx.execute(sql, &[before.into(), limit.into()])
 }

@@ -1,5 +1,6 @@
 //! Compliance jobs, with upload and download addresses whose token is the only credential.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -99,7 +100,7 @@ pub(crate) async fn upload_ids(mut call: RequestContext) -> Result<HttpReply, Er
 fn parse_ids(text: &[u8]) -> Result<Vec<i64>, Refusal> {
     let text = std::str::from_utf8(text);
     let text = text.map_err(|_| body::invalid_body("The request body is no text."))?;
-    let mut ids = Vec::new();
+    let (mut ids, mut known) = (Vec::new(), HashSet::new());
     for (number, line) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {
         let line = line.trim();
         if line.is_empty() {
@@ -110,7 +111,10 @@ fn parse_ids(text: &[u8]) -> Result<Vec<i64>, Refusal> {
             let shown: String = line.chars().take(40).collect();
             body::invalid_body(format!("Line {number} is not an id: [{shown}]"))
         };
-        ids.push(id.ok_or_else(bad)?);
+        let id = id.ok_or_else(bad)?;
+        if known.insert(id) {
+            ids.push(id);
+        }
     }
     if ids.is_empty() {
         return Err(body::invalid_body("The request body must have one id a line."));
