@@ -72,7 +72,7 @@ pub struct Caller {
     pub scopes: Scopes,
     /// The access level of an OAuth 1.0a token.
     pub permission: Permission,
-    /// Whether the user agreed that the app reads the email address, and the app may ask for it with OAuth 1.0a.
+    /// Whether the user agreed that the app reads the email address, and the app still requests it.
     pub may_read_email: bool,
     _proof: Proof,
 }
@@ -460,6 +460,6 @@ fn resolve_caller(
         }
     }
     let (app_id, permission) = (app.id, Permission::Messages);
-    let may_read_email = credential == Credential::OAuth2 && scopes.contains(Scope::UsersEmail);
+    let may_read_email = credential == Credential::OAuth2 && scopes.contains(Scope::UsersEmail) && app.request_email;
     Ok(Ok(Caller { app_id, app, user, credential, scopes, permission, may_read_email, _proof: Proof }))
 }

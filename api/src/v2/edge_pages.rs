@@ -9,7 +9,7 @@ use view::{ObjectKind, ResponsePayload};
 use web::pagination::{PageRequest, PageTokens};
 use web::request_context::{HttpReply, RequestContext};
 
-use super::{page_range, user_render_request};
+use super::page_range;
 
 /// Reads the edges of a page; a refusal becomes a partial error without data.
 pub(super) trait EdgeReader<E>:
@@ -63,7 +63,7 @@ pub(super) async fn respond_users(
 ) -> Result<HttpReply, Error> {
     let page = call.page_request()?;
     let range = edge_range(&page);
-    let request = user_render_request(call)?;
+    let request = call.render_request(ObjectKind::USER);
     let found = read_or_refuse(call, move |tx| {
         let slice = page.slice_rows(read(tx, &range)?, |edge| edge.1);
         let ids: Vec<UserId> = slice.rows.iter().map(|edge| edge.0).collect();

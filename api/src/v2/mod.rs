@@ -34,23 +34,11 @@ pub(crate) mod user_search;
 pub(crate) mod users;
 pub(crate) mod webhooks;
 
-use base::{Error, Scope, VocabularyWord};
+use base::VocabularyWord;
 use store::posts::PageRange;
-use view::{ObjectKind, RenderRequest};
 use web::pagination::{PageDirection, PageRequest, PageTokens, SortKeys};
-use web::request_context::RequestContext;
 
 const POST_ID: VocabularyWord = VocabularyWord::new("post_id", "tweet_id");
-
-/// Includes the user's own email address if the caller may see it.
-fn user_render_request(call: &RequestContext) -> Result<RenderRequest, Error> {
-    let mut request = call.render_request(ObjectKind::USER);
-    let caller = call.require_caller()?;
-    if caller.scopes.contains(Scope::UsersEmail) {
-        request.selection.allow_email();
-    }
-    Ok(request)
-}
 
 /// The part of a collection, ordered by one descending key, that a page covers.
 fn page_range(page: &PageRequest, (above, below): (i64, i64)) -> PageRange {

@@ -2,14 +2,12 @@
 
 use base::{Error, UserId};
 use store::users as stored;
-use view::LookupKeys;
+use view::{LookupKeys, ObjectKind};
 use web::request_context::{HttpReply, RequestContext};
-
-use super::user_render_request;
 
 pub(crate) async fn get_many(call: RequestContext) -> Result<HttpReply, Error> {
     let ids: Vec<UserId> = call.query_ids("ids");
-    let request = user_render_request(&call)?;
+    let request = call.render_request(ObjectKind::USER);
     let found = call.read(move |tx| {
         let found = stored::find_by_ids(tx, &ids)?;
         let lookup = LookupKeys { parameter: "ids", values: &ids };
@@ -29,7 +27,7 @@ pub(crate) async fn get_me(call: RequestContext) -> Result<HttpReply, Error> {
 }
 
 async fn respond_user(call: &RequestContext, id: UserId) -> Result<HttpReply, Error> {
-    let request = user_render_request(call)?;
+    let request = call.render_request(ObjectKind::USER);
     let found = call.read(move |tx| {
         let found = stored::find_by_id(tx, id)?;
         let lookup = LookupKeys { parameter: "id", values: &[id] };
@@ -40,7 +38,7 @@ async fn respond_user(call: &RequestContext, id: UserId) -> Result<HttpReply, Er
 
 pub(crate) async fn get_many_by_username(call: RequestContext) -> Result<HttpReply, Error> {
     let names = call.query_texts("usernames");
-    let request = user_render_request(&call)?;
+    let request = call.render_request(ObjectKind::USER);
     let found = call.read(move |tx| {
         let asked: Vec<&str> = names.iter().map(String::as_str).collect();
         let found = stored::find_by_usernames(tx, &asked)?;
@@ -52,7 +50,7 @@ pub(crate) async fn get_many_by_username(call: RequestContext) -> Result<HttpRep
 
 pub(crate) async fn get_by_username(call: RequestContext) -> Result<HttpReply, Error> {
     let name = call.path_text("username")?.to_owned();
-    let request = user_render_request(&call)?;
+    let request = call.render_request(ObjectKind::USER);
     let found = call.read(move |tx| {
         let found = stored::find_by_username(tx, &name)?;
         let lookup = LookupKeys { parameter: "username", values: std::slice::from_ref(&name) };

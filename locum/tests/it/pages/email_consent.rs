@@ -72,7 +72,7 @@ fn app_reads_the_address_of_a_member_only_after_a_page_said_so() {
     let (mut developer, owner) = Browser::of_someone(server);
     let app = asking_app(server, &owner, &[]);
     let address = format!("reader{}@example.org", unique_number());
-    let (mut browser, _) = member(server, &address);
+    let (mut browser, username) = member(server, &address);
 
     let request = begin(server, &app, CALLBACK);
     let page = browser.get(format!("{ACTION}?oauth_token={}", request.0));
@@ -97,8 +97,15 @@ fn app_reads_the_address_of_a_member_only_after_a_page_said_so() {
     let back = browser.get(format!("/oauth/authenticate?oauth_token={}", request.0));
     assert_eq!(back.status, 302, "it was approved");
 
+    let minted = server.run_cli(&["token", "mint", "--app", text(&app, "id"), "--user", &username]).json();
+    let disclosed_by_scope = || {
+        let ask = TestRequest::get("/2/users/me?user.fields=confirmed_email").bearer(text(&minted, "token"));
+        server.send(ask).assert_status(200)["data"]["confirmed_email"].clone()
+    };
+    assert_eq!(disclosed_by_scope(), address.as_str());
     request_email(&mut developer, &app, false);
     assert_eq!(disclosed(server, &app, &token), [Value::Null, Value::Null]);
+    assert_eq!(disclosed_by_scope(), Value::Null);
     assert!(!browser.get(CONNECTED_APPS).text().contains(ASKED));
 }
 
