@@ -143,6 +143,7 @@ pub fn act(
     }
     if action.kind == ModerationKind::Ban {
         store::sessions::revoke_user_tokens(tx, user.id)?;
+        crate::activity::end_user_subscriptions(tx, user.id)?;
     }
     close_reports(tx, actor, &action)?;
     audit::append(tx, actor, AuditAction::MODERATION_ACT, None, &action_detail(&action))?;

@@ -8,7 +8,6 @@ use store::moderation::{self, ModerationAction, ModerationKind};
 use store::users::{self, User, UserState};
 use store::{Tx, event_log};
 
-use crate::activity;
 use crate::audit::{self, AuditAction, AuditActor, user_detail};
 use crate::compose;
 use crate::email_links;
@@ -297,14 +296,12 @@ pub fn suspend(tx: &mut Tx<'_>, id: UserId) -> Result<User, Error> {
         lifted_at: None,
     };
     moderation::insert(tx, &action)?;
-    activity::end_user_subscriptions(tx, id)?;
     change_state(tx, &AuditActor::operator(), user, AuditAction::USER_SUSPEND, UserState::Suspended)
 }
 
 /// Suspends an account or ends its suspension, as the moderation actions in force ask for.
 pub(crate) fn set_suspended(tx: &mut Tx<'_>, actor: &AuditActor, user: User, suspended: bool) -> Result<(), Error> {
     if suspended {
-        activity::end_user_subscriptions(tx, user.id)?;
         change_state(tx, actor, user, AuditAction::USER_SUSPEND, UserState::Suspended)?;
     } else {
         change_state(tx, actor, user, AuditAction::USER_RESTORE, UserState::Active)?;

@@ -273,6 +273,10 @@ fn subscription_ends_with_the_token_or_user_it_depends_on() {
     revoke(&third);
     assert_eq!(total(), 3);
     fixture.server.run_cli(&["user", "suspend", &bob.id]).assert_success();
+    assert_eq!(total(), 3, "they return with the account");
+    fixture.server.run_cli(&["user", "restore", &bob.id]).assert_success();
+    let ban = ["mod", "ban", &bob.username, "--reason", "Rule 9"];
+    fixture.server.run_cli(&ban).assert_success();
     assert_eq!(total(), 1);
     fixture.server.run_cli(&["user", "delete", &ada.id]).assert_success();
     assert_eq!(total(), 0);
