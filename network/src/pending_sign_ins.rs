@@ -12,7 +12,7 @@ use crate::audit::AuditActor;
 use crate::email_links::create_link;
 use crate::emails::EmailSite;
 use crate::sessions::{self, ClientInfo, UserSession};
-use crate::sign_in::{KnownDevice, SignInLimits, SignInService, refund_account_attempt};
+use crate::sign_in::{SignInLimits, SignInService, refund_rendered};
 use crate::two_factor::{self, CodeOutcome};
 use crate::{account_deletion, passkeys, users};
 
@@ -32,7 +32,6 @@ pub struct SecondFactorAttempt {
     pub client_info: ClientInfo,
     /// SHA-256 of the browser's current session, which ends.
     pub existing_session: Option<[u8; 32]>,
-    pub device: Option<KnownDevice>,
 }
 
 #[derive(Clone, Debug)]
@@ -51,21 +50,23 @@ pub enum SecondFactorOutcome {
     Expired,
 }
 
-/// The secret for the browser if the user has a second factor; none if the password is enough.
-pub fn create_if_needed(tx: &mut Tx<'_>, user: UserId) -> Result<Option<Secret>, Fault> {
-    create_for_purpose(tx, user, SECOND_FACTOR)
+/// The secret for the browser if the user has a second factor; none if the password is enough. `buckets` are what the
+/// attempt counts towards until then.
+pub(crate) fn create_if_needed(tx: &mut Tx<'_>, user: UserId, buckets: &str) -> Result<Option<Secret>, Fault> {
+    create_for_purpose(tx, user, SECOND_FACTOR, buckets)
 }
 
 /// As [`create_if_needed`]; the sign-in restores the account.
 pub(crate) fn create_for_restoration(tx: &mut Tx<'_>, user: UserId) -> Result<Option<Secret>, Fault> {
-    create_for_purpose(tx, user, RESTORING_SECOND_FACTOR)
+    // The attempt was taken back when the restoration was offered.
+    create_for_purpose(tx, user, RESTORING_SECOND_FACTOR, "")
 }
 
-fn create_for_purpose(tx: &mut Tx<'_>, user: UserId, purpose: &str) -> Result<Option<Secret>, Fault> {
+fn create_for_purpose(tx: &mut Tx<'_>, user: UserId, purpose: &str, buckets: &str) -> Result<Option<Secret>, Fault> {
     if !stored_keys::is_enabled(tx, user)? {
         return Ok(None);
     }
-    create_link(tx, purpose, user, "", TTL_MS).map(Some)
+    create_link(tx, purpose, user, buckets, TTL_MS).map(Some)
 }
 
 /// Ends those of a user whose password changes, or whose account is deleted; no passkey is added any more that the old
@@ -143,7 +144,7 @@ fn check_second_factor(
     if pending.purpose == RESTORING_SECOND_FACTOR {
         account_deletion::restore(tx, user.id, &attempt.client_info.address)?;
     }
-    refund_account_attempt(tx, &user, &attempt.client_info, attempt.device, limits)?;
+    refund_rendered(tx, &pending.email, limits)?;
     let presented = attempt.existing_session.as_ref();
     let (text, session) = sessions::start(tx, presented, user.id, &attempt.client_info, ttl_ms)?;
     Ok(SecondFactorOutcome::Accepted { text, session: Box::new(session) })

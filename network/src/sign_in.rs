@@ -9,6 +9,7 @@ use std::sync::Arc;
 use base::clock::wall_time;
 use base::secret::digest;
 use base::{Error, Fault, Refusal, Secret, UserId};
+use data_encoding::HEXLOWER;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use store::users::{User, UserState};
@@ -198,7 +199,7 @@ impl SignInService {
                 users::set_password_hash(tx, user, rehashed)?;
             }
             // The attempt is refunded with the code, so that codes are not asked for without bound.
-            if let Some(pending) = pending_sign_ins::create_if_needed(tx, user)? {
+            if let Some(pending) = pending_sign_ins::create_if_needed(tx, user, &render_buckets(&buckets))? {
                 return Ok(SignInOutcome::CodeNeeded { pending });
             }
             refund_attempt(tx, &buckets)?;
@@ -336,16 +337,23 @@ fn refund_attempt(tx: &mut Tx<'_>, buckets: &AttemptBuckets) -> Result<(), Fault
     buckets.iter().try_for_each(|(_, key, limit)| attempt_limits::refund_attempt(tx, key, *limit))
 }
 
-/// Takes back an attempt at an account that succeeded with the second factor.
-pub(crate) fn refund_account_attempt(
-    tx: &mut Tx<'_>,
-    user: &User,
-    client: &ClientInfo,
-    device: Option<KnownDevice>,
-    limits: SignInLimits,
-) -> Result<(), Fault> {
-    let buckets = attempt_buckets(tx, Ok(user), client, device, limits)?;
-    refund_attempt(tx, &buckets)
+/// Text from which [`refund_rendered`] takes back the attempt.
+fn render_buckets(buckets: &AttemptBuckets) -> String {
+    let all = buckets.iter().map(|(action, key, _)| format!("{action}:{}", HEXLOWER.encode(key)));
+    all.collect::<Vec<_>>().join(",")
+}
+
+/// Takes back an attempt that succeeded with the second factor: what the password was counted towards, and nothing that
+/// the browser could choose since.
+pub(crate) fn refund_rendered(tx: &mut Tx<'_>, buckets: &str, limits: SignInLimits) -> Result<(), Fault> {
+    for (action, key) in buckets.split(',').filter_map(|one| one.split_once(':')) {
+        let limit = if action == "address" { limits.per_address } else { limits.per_account };
+        let key = HEXLOWER.decode(key.as_bytes()).ok().and_then(|key| <[u8; 32]>::try_from(key).ok());
+        if let Some(key) = key {
+            attempt_limits::refund_attempt(tx, &key, limit)?;
+        }
+    }
+    Ok(())
 }
 
 /// Counts an attempt; returns the waiting time (ms) if a limit is exceeded.

@@ -35,7 +35,7 @@ table! {
         pub purpose: String,
         /// The recipient; the inviting user for an invitation; 0 for the first owner and a sign-in with a passkey.
         pub user_id: UserId,
-        /// The address it was sent to, or empty.
+        /// The address it was sent to, or empty; of a second factor, what the attempt counts towards.
         pub email: String,
         pub expires_at: Time,
     }

@@ -52,7 +52,6 @@ pub(crate) async fn submit(call: RequestContext) -> Result<HttpReply, PageExit> 
         code: Secret::new(sent.text("code")),
         client_info: visit.client_info.clone(),
         existing_session: visit.session_digest,
-        device: session::known_device(&call).await?,
     };
     let page_context = &call.state.page_context;
     match page_context.sign_in_gate.complete_sign_in(&page_context.site, &attempt).await? {

@@ -34,6 +34,21 @@ fn sign_in_asks_for_a_code_before_there_is_a_session() {
 }
 
 #[test]
+fn code_takes_back_only_what_its_password_was_counted_towards() {
+    let server = TestServer::start(&["--world", "empty"]);
+    let (mut owner, mut app, name) = enrolled(&server);
+    let page = owner.get("/logout");
+    owner.submit(&page, "/logout", &[]);
+    let mut guesser = Browser::new(&server);
+    while guesser.sign_in("nobody", "not it", "/").status != 429 {}
+    // With the cookie of a known device, the password does not count towards the address.
+    let page = asked_for_code(&mut owner, &name);
+    owner.cookies.remove("locum-device").unwrap();
+    assert_eq!(owner.submit(&page, CODE, &[("code", &app.code())]).status, 303);
+    assert_eq!(guesser.sign_in("anybody", "not it", "/").status, 429);
+}
+
+#[test]
 fn recovery_code_signs_in_once_and_the_member_gets_an_email() {
     let office = MailServer::open("hush-hush");
     let mail = format!("mail.smtp_url={}", office.url("hush-hush"));
