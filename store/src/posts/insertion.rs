@@ -48,6 +48,8 @@ pub fn insert(tx: &mut Tx<'_>, post: &Post, details: &NewPostDetails) -> Result<
         let sql =
             "INSERT INTO hidden_reply (post_id, hidden_at) SELECT $1, hidden_at FROM hidden_reply WHERE post_id = $2";
         tx.execute_later(sql, &[post.id.into(), replaced.into()])?;
+        let sql = "UPDATE users SET pinned_post_id = $1 WHERE id = $2 AND pinned_post_id = $3";
+        tx.execute_later(sql, &[post.id.into(), post.author_id.into(), replaced.into()])?;
         // The replaced version was counted, possibly for other targets.
         if let Some(before) = find_by_id(tx, replaced)? {
             add_to_author_counts(tx, &before, -1)?;

@@ -42,6 +42,8 @@ pub fn delete(tx: &mut Tx<'_>, post: &Post) -> Result<Vec<(PostId, UserId)>, Fau
         }
         counters::clear(tx, CLEARED_COUNTERS, id.get())?;
         execute_all(tx, DELETE_POST_EDGES, *id)?;
+        let sql = "UPDATE users SET pinned_post_id = NULL WHERE id = $1 AND pinned_post_id = $2";
+        tx.execute_later(sql, &[post.author_id.into(), (*id).into()])?;
         polls::delete_by_post(tx, *id)?;
     }
     let mut deleted: Vec<(PostId, UserId)> = versions.iter().map(|id| (*id, post.author_id)).collect();
