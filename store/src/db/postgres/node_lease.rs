@@ -78,6 +78,14 @@ const RENEW_SQL: &str = concat!(
 );
 const RELEASE_SQL: &str = "UPDATE node SET until = 0 WHERE number = $1 AND incarnation = $2";
 
+/// Its commits do not wait for a standby: without one, all nodes would lose their leases, and with them all reads. A
+/// server that is promoted without the latest renewals ends leases early, and every commit asks it for its own.
+fn connect(target: &Arc<ConnectionTarget>) -> Result<PostgresConnection, Fault> {
+    let mut conn = PostgresConnection::connect(target, LEASE_LIMITS)?;
+    conn.batch_execute("SET synchronous_commit = local")?;
+    Ok(conn)
+}
+
 pub(crate) struct NodeLeaseThread {
     stop: Sender<()>,
     thread: JoinHandle<()>,
@@ -91,7 +99,7 @@ impl NodeLeaseThread {
         purpose: NodePurpose,
         context: &Arc<StoreContext>,
     ) -> Result<Self, Fault> {
-        let mut conn = PostgresConnection::connect(target, LEASE_LIMITS)?;
+        let mut conn = connect(target)?;
         let claimer = NodeClaimer { purpose, draining: false, context: Arc::clone(context) };
         let sent_at = monotonic_now();
         let identity = claimer.claim(&mut conn, CLAIM_ANY_SQL, preferred, None)?;
@@ -140,7 +148,7 @@ impl LeaseHolder {
     fn renew_or_reclaim(&mut self) -> Result<(), Fault> {
         let mut conn = match self.conn.take() {
             Some(conn) => conn,
-            None => PostgresConnection::connect(&self.target, LEASE_LIMITS)?,
+            None => connect(&self.target)?,
         };
         let node = &self.claimer.context.node;
         if !self.is_lost {
