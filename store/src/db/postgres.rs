@@ -32,10 +32,9 @@ use std::time::Duration;
 
 use base::Fault;
 use lru::LruCache;
-use tokio_postgres::config::LoadBalanceHosts;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Error, Row, Statement};
+use tokio_postgres::{Config, Error, Row, Statement};
 
 use super::dialect;
 use super::query_limits::{JobControl, RowBudget};
@@ -95,27 +94,26 @@ enum TransactionState {
     Open,
 }
 
+fn no_host() -> Fault {
+    Fault::new("the database address has no host")
+}
+
 impl PostgresConnection {
-    /// If a server is refused, the hosts of the address are tried in random order.
+    /// To the first host of the address that answers and is not refused.
     fn connect(target: &Arc<ConnectionTarget>, limits: SessionLimits) -> Result<Self, Fault> {
-        let mut refusal = None;
-        for order in target.host_orders() {
-            let mut connection = Self::connect_once(target, limits, order)?;
-            match connection.check_server() {
-                Ok(()) => return Ok(connection),
-                Err(fault) => refusal = Some(fault),
+        let mut refusal = no_host();
+        for host in &target.hosts {
+            match Self::connect_once(target, limits, host) {
+                Ok(connection) => return Ok(connection),
+                Err(fault) => refusal = fault,
             }
         }
-        Err(refusal.unwrap_or_else(|| Fault::new("no database server was tried")))
+        Err(refusal)
     }
 
-    fn connect_once(
-        target: &Arc<ConnectionTarget>,
-        limits: SessionLimits,
-        order: LoadBalanceHosts,
-    ) -> Result<Self, Fault> {
+    fn connect_once(target: &Arc<ConnectionTarget>, limits: SessionLimits, host: &Config) -> Result<Self, Fault> {
         let mut connection = Self {
-            client: PostgresClient::connect(target, order, CONNECT_TIMEOUT)?,
+            client: PostgresClient::connect(target, host, CONNECT_TIMEOUT)?,
             target: Arc::clone(target),
             limits,
             statements: LruCache::new(STATEMENT_CACHE_SIZE),
@@ -130,6 +128,7 @@ impl PostgresConnection {
             had_conflict: false,
         };
         connection.set_up_session()?;
+        connection.check_server()?;
         Ok(connection)
     }
 

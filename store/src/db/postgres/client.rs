@@ -6,8 +6,7 @@ use std::time::Duration;
 use base::Fault;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
-use tokio_postgres::config::LoadBalanceHosts;
-use tokio_postgres::{Client, Error};
+use tokio_postgres::{Client, Config, Error};
 
 use super::tls::{ConnectionTarget, PlainDriver};
 
@@ -27,9 +26,9 @@ pub(super) enum WaitError {
 }
 
 impl PostgresClient {
-    pub(super) fn connect(target: &ConnectionTarget, order: LoadBalanceHosts, limit: Duration) -> Result<Self, Fault> {
+    pub(super) fn connect(target: &ConnectionTarget, host: &Config, limit: Duration) -> Result<Self, Fault> {
         let runtime = new_runtime()?;
-        let connected = runtime.block_on(async { timeout(limit, target.connect(order, &PlainDriver)).await });
+        let connected = runtime.block_on(async { timeout(limit, target.connect(host, &PlainDriver)).await });
         let connected = connected.unwrap_or_else(|_| {
             let seconds = limit.as_secs_f64();
             Err(Fault::new(format!("PostgreSQL at {target} did not answer within {seconds:.1} s")).into_transient())

@@ -13,8 +13,11 @@ use parking_lot::Mutex;
 use tempfile::TempDir;
 use tokio::task::{JoinHandle, JoinSet};
 
+use super::PostgresConnection;
 use super::job_queue::MAX_WAITING;
 use super::server_checks::ServerIdentity;
+use super::session::SessionLimits;
+use super::tls::ConnectionTarget;
 use crate::db::{QueryLimits, assign_queries_to_user, limit_queries};
 use crate::test_stores::{locations, options};
 use crate::{DatabaseLocation, Store, StoreOptions, Tx, meta};
@@ -367,4 +370,20 @@ fn pooler_that_shares_sessions_is_refused() {
     assert!(refused.contains("pool_mode=session"), "{refused}");
     let (_pooler, own) = Pooler::start(&folder, "session", &url);
     runtime.block_on(Store::open(options(DatabaseLocation::Server(own), &folder))).unwrap().close();
+}
+
+#[test]
+fn host_that_does_not_answer_is_passed_over() {
+    let folder = TempDir::new().unwrap();
+    let Some(DatabaseLocation::Server(url)) = locations(&folder).pop() else {
+        return;
+    };
+    // Connections to it wait in its queue.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let (scheme, rest) = url.split_once("://").unwrap();
+    let (login, hosts) = rest.split_once('@').map_or(("", rest), |(login, hosts)| (login, hosts));
+    let at = if login.is_empty() { "" } else { "@" };
+    let url = format!("{scheme}://{login}{at}{},{hosts}", silent.local_addr().unwrap());
+    let target = Arc::new(ConnectionTarget::parse(&url).unwrap());
+    PostgresConnection::connect(&target, SessionLimits::BACKGROUND).unwrap();
 }

@@ -16,7 +16,7 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio_postgres::config::{Host, LoadBalanceHosts, SslMode};
+use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{CancelToken, Client, Config, Connection, NoTls, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
@@ -36,9 +36,6 @@ const TCP_USER_TIMEOUT: Duration = Duration::from_secs(5);
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(5);
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(2);
 const KEEPALIVE_RETRIES: u32 = 3;
-
-/// For each host of an address of several. Each of a node's connections must find the right host by chance.
-const HOST_ATTEMPTS: usize = 10;
 
 /// How much TLS a connection must have; the names are libpq's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +79,9 @@ impl TlsMode {
 
 /// A server, and how it is connected to.
 pub(crate) struct ConnectionTarget {
-    pub(super) config: Config,
+    config: Config,
+    /// The same for each of its hosts alone, which are tried in order: one that is silent takes only its own time.
+    pub(super) hosts: Vec<Config>,
     mode: TlsMode,
     /// None where any certificate will do.
     roots: Option<Arc<RootCertStore>>,
@@ -113,19 +112,9 @@ impl ConnectionTarget {
         Ok(Arc::new(Self { known_server: Some(KnownServer::load(data_dir)), ..Self::parse(url)? }))
     }
 
-    /// In which orders the hosts are tried while servers are refused.
-    pub(super) fn host_orders(&self) -> impl Iterator<Item = LoadBalanceHosts> + use<> {
-        let more = match self.config.get_hosts().len() {
-            0 | 1 => 0,
-            hosts => hosts.saturating_mul(HOST_ATTEMPTS),
-        };
-        std::iter::once(LoadBalanceHosts::Disable).chain(std::iter::repeat_n(LoadBalanceHosts::Random, more))
-    }
-
     pub(crate) fn parse(url: &str) -> Result<Self, Fault> {
         let options = TlsOptions::extract(url)?;
-        let mut config: Config = options.url.parse().map_err(Fault::context("the database address"))?;
-        limit_waits(&mut config);
+        let config: Config = options.url.parse().map_err(Fault::context("the database address"))?;
         let is_local = |host: &Host| matches!(host, Host::Unix(_));
         let mode = match options.mode {
             // A socket of this machine has no TLS, whatever is asked for.
@@ -147,18 +136,15 @@ impl ConnectionTarget {
             Some(file) => Some(roots_from_file(Path::new(file))?),
             None => None,
         };
-        Ok(Self { config, mode, roots: roots.map(Arc::new), known_server: None })
+        let hosts = split_hosts(&config);
+        Ok(Self { config, hosts, mode, roots: roots.map(Arc::new), known_server: None })
     }
 
-    /// Connects; a mode that leaves the choice tries the other way where the server refuses the first.
-    pub(super) async fn connect(
-        &self,
-        order: LoadBalanceHosts,
-        driver: &impl ConnectionDriver,
-    ) -> Result<Client, Fault> {
+    /// Connects to one of the hosts; a mode that leaves the choice tries the other way where the server refuses the first.
+    pub(super) async fn connect(&self, host: &Config, driver: &impl ConnectionDriver) -> Result<Client, Fault> {
         let mut first_error = None;
         for attempt in self.mode.attempts() {
-            match self.connect_once(*attempt, order, driver).await? {
+            match self.connect_once(*attempt, host, driver).await? {
                 Ok(client) => return Ok(client),
                 Err(error) => {
                     let may_differ = depends_on_tls(&error);
@@ -186,15 +172,11 @@ impl ConnectionTarget {
     async fn connect_once(
         &self,
         attempt: SslMode,
-        order: LoadBalanceHosts,
+        host: &Config,
         driver: &impl ConnectionDriver,
     ) -> Result<Result<Client, tokio_postgres::Error>, Fault> {
-        let mut config = self.config.clone();
+        let mut config = host.clone();
         config.ssl_mode(attempt);
-        // The address may ask for it, too.
-        if order == LoadBalanceHosts::Random {
-            config.load_balance_hosts(order);
-        }
         Ok(if attempt == SslMode::Disable {
             config.connect(NoTls).await.map(|(client, connection)| driver.spawn(client, connection))
         } else {
@@ -217,6 +199,45 @@ impl ConnectionTarget {
         config.alpn_protocols = vec![ALPN_PROTOCOL.to_vec()];
         Ok(config)
     }
+}
+
+fn split_hosts(config: &Config) -> Vec<Config> {
+    let (names, addresses, ports) = (config.get_hosts(), config.get_hostaddrs(), config.get_ports());
+    let count = names.len().max(addresses.len());
+    let split = (0..count).map(|number| {
+        let mut host = Config::new();
+        match names.get(number) {
+            Some(Host::Tcp(name)) => drop(host.host(name)),
+            Some(Host::Unix(folder)) => drop(host.host_path(folder)),
+            None => {}
+        }
+        if let Some(address) = addresses.get(number) {
+            host.hostaddr(*address);
+        }
+        host.port(ports.get(number).or(ports.first()).copied().unwrap_or(DEFAULT_PORT));
+        copy_credentials(config, &mut host);
+        limit_waits(&mut host);
+        host
+    });
+    split.collect()
+}
+
+fn copy_credentials(from: &Config, to: &mut Config) {
+    if let Some(user) = from.get_user() {
+        to.user(user);
+    }
+    if let Some(password) = from.get_password() {
+        to.password(password);
+    }
+    if let Some(database) = from.get_dbname() {
+        to.dbname(database);
+    }
+    if let Some(options) = from.get_options() {
+        to.options(options);
+    }
+    to.ssl_negotiation(from.get_ssl_negotiation());
+    to.channel_binding(from.get_channel_binding());
+    to.target_session_attrs(from.get_target_session_attrs());
 }
 
 /// A connection whose other side is silent is closed within seconds.

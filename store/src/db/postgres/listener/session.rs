@@ -11,10 +11,11 @@ use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, timeout};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{AsyncMessage, Client, Connection, Row, Socket, Statement};
+use tokio_postgres::{AsyncMessage, Client, Config, Connection, Row, Socket, Statement};
 
 use super::super::server_checks::find_identity;
 use super::super::tls::{ConnectionDriver, ConnectionTarget};
+use super::super::{CONNECT_TIMEOUT, no_host};
 use super::EventListenerOptions;
 use crate::event_log::sequencer_sql::{self, BATCH_SIZE, LEASE};
 
@@ -218,22 +219,30 @@ impl ListenerSession {
     }
 }
 
-/// If a server is refused, the hosts of the address are tried in random order.
+/// To the first host of the address that answers and is not refused.
 async fn connect_to_known_server(target: &ConnectionTarget, signals: &Arc<SessionSignals>) -> Result<Client, Fault> {
-    let mut refusal = Fault::new("no database server was tried");
-    for order in target.host_orders() {
-        let driver = NotificationDriver(Arc::clone(signals));
-        let connecting = timeout(ANSWER_TIMEOUT, target.connect(order, &driver));
-        let client = connecting.await.map_err(|_| Fault::new("PostgreSQL does not answer"))??;
-        let Some(known) = &target.known_server else {
-            return Ok(client);
-        };
-        match await_answer(find_identity(&client)).await?.map_or(Ok(()), |identity| known.check(identity)) {
-            Ok(()) => return Ok(client),
+    let mut refusal = no_host();
+    for host in &target.hosts {
+        match connect_to_host(target, host, signals).await {
+            Ok(client) => return Ok(client),
             Err(fault) => refusal = fault,
         }
     }
     Err(refusal)
+}
+
+async fn connect_to_host(
+    target: &ConnectionTarget,
+    host: &Config,
+    signals: &Arc<SessionSignals>,
+) -> Result<Client, Fault> {
+    let driver = NotificationDriver(Arc::clone(signals));
+    let connecting = timeout(CONNECT_TIMEOUT, target.connect(host, &driver));
+    let client = connecting.await.map_err(|_| Fault::new("PostgreSQL does not answer"))??;
+    if let Some(known) = &target.known_server {
+        await_answer(find_identity(&client)).await?.map_or(Ok(()), |identity| known.check(identity))?;
+    }
+    Ok(client)
 }
 
 fn lease_ms() -> i64 {
