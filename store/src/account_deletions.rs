@@ -78,6 +78,12 @@ pub fn postpone(tx: &mut Tx<'_>, user: UserId, until: Time) -> Result<(), Fault>
     tx.execute_later(sql, &[until.into(), user.into()])
 }
 
+/// Has finished ones go on that have done fewer steps; returns how many.
+pub fn reopen(tx: &mut Tx<'_>, steps: i64) -> Result<u64, Fault> {
+    let sql = "UPDATE account_deletion SET finished_at = NULL WHERE finished_at IS NOT NULL AND step < $1";
+    tx.execute(sql, &[steps.into()])
+}
+
 pub fn set_step(tx: &mut Tx<'_>, user: UserId, step: i64) -> Result<(), Fault> {
     let sql = "UPDATE account_deletion SET step = $1 WHERE user_id = $2";
     tx.execute_later(sql, &[step.into(), user.into()])

@@ -61,6 +61,12 @@ pub fn postpone(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
     account_deletions::postpone(tx, user, until)
 }
 
+/// Has erasures go on that a program of an earlier version finished, which knew fewer steps. It may still run on another
+/// node.
+pub(crate) fn reopen_incomplete(tx: &mut Tx<'_>) -> Result<u64, Fault> {
+    account_deletions::reopen(tx, i64::try_from(STEPS.len()).unwrap_or(i64::MAX))
+}
+
 fn do_step(tx: &mut Tx<'_>, deletion: &AccountDeletion) -> Result<(), Error> {
     let user = deletion.user_id;
     let step = usize::try_from(deletion.step).ok().and_then(|step| STEPS.get(step));
