@@ -143,7 +143,11 @@ impl<'a> BackupRun<'a> {
         }
         let mut listed = self.media.list(None).map_err(storage_fault)?;
         while let Some(file) = listed.try_next().await.map_err(storage_fault)? {
-            self.copy_media_file(&file.name).await?;
+            match self.earlier.files.get(&file.name).filter(|known| known.bytes == file.size) {
+                // In a bucket, opening it would be a request for each file.
+                Some(known) => self.add_media_file(known.clone()),
+                None => drop(self.copy_media_file(&file.name).await?),
+            }
         }
         if !options.media_only {
             self.check_references(scratch).await?;
@@ -175,11 +179,16 @@ impl<'a> BackupRun<'a> {
             Some(file) => file.clone(),
             None => self.copy_new_file(name, content).await?,
         };
-        self.report.media_bytes = self.report.media_bytes.saturating_add(file.bytes);
-        self.manifest.media.push(file);
-        self.names.insert(name.to_owned());
-        self.instance.progress.report_progress(u64::try_from(self.names.len()).unwrap_or(u64::MAX), None);
+        self.add_media_file(file);
         Ok(true)
+    }
+
+    fn add_media_file(&mut self, file: BackupFile) {
+        if self.names.insert(file.name.clone()) {
+            self.report.media_bytes = self.report.media_bytes.saturating_add(file.bytes);
+            self.manifest.media.push(file);
+            self.instance.progress.report_progress(u64::try_from(self.names.len()).unwrap_or(u64::MAX), None);
+        }
     }
 
     async fn copy_new_file(&mut self, name: &str, content: FileRange) -> Result<BackupFile, Fault> {
