@@ -1,4 +1,5 @@
-//! How much work waits: events without a number, events that readers have not read, and deliveries.
+//! How much work waits: events without a number, events that readers have not read, deliveries,
+//! and emails.
 
 use base::{Fault, Time};
 
@@ -17,6 +18,10 @@ pub struct Backlog {
     pub waiting_deliveries: i64,
     /// When the oldest of the counted deliveries was queued.
     pub oldest_delivery_at: Option<Time>,
+    /// At most [`MAX_COUNTED`].
+    pub waiting_emails: i64,
+    /// When the oldest of the counted emails was written.
+    pub oldest_email_at: Option<Time>,
 }
 
 pub fn load_backlog(tx: &mut Tx<'_>) -> Result<Backlog, Fault> {
@@ -31,5 +36,14 @@ pub fn load_backlog(tx: &mut Tx<'_>) -> Result<Backlog, Fault> {
     let unread_events = cursors.into_iter().map(|(name, seq)| (name, end.saturating_sub(seq).max(0))).collect();
     let sql = "SELECT COUNT(*), MIN(at) FROM (SELECT at FROM delivery WHERE state = 0 LIMIT $1) waiting";
     let (waiting_deliveries, oldest_delivery_at) = tx.query_row(sql, &[MAX_COUNTED.into()])?.unwrap_or_default();
-    Ok(Backlog { unnumbered_events, unread_events, waiting_deliveries, oldest_delivery_at })
+    let sql = "SELECT COUNT(*), MIN(created_at) FROM (SELECT created_at FROM letter WHERE due_at IS NOT NULL LIMIT $1) waiting";
+    let (waiting_emails, oldest_email_at) = tx.query_row(sql, &[MAX_COUNTED.into()])?.unwrap_or_default();
+    Ok(Backlog {
+        unnumbered_events,
+        unread_events,
+        waiting_deliveries,
+        oldest_delivery_at,
+        waiting_emails,
+        oldest_email_at,
+    })
 }

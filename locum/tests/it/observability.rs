@@ -245,6 +245,11 @@ fn metrics_show_the_work_that_waits() {
     server.run_sql(&format!("INSERT INTO delivery ({columns}) VALUES (1, 1, 1, 0, 1000, '{{}}', 9000000000000)"));
     assert_eq!(value("locum_deliveries_waiting"), 1);
     assert!(value("locum_oldest_delivery_age_seconds") > 1_000_000);
+    assert_eq!((value("locum_emails_waiting"), value("locum_oldest_email_age_seconds")), (0, 0));
+    let columns = "id, recipient, subject, created_at, due_at";
+    server.run_sql(&format!("INSERT INTO letter ({columns}) VALUES (1, 'a@b.example', 'Hello', 1000, 9000000000000)"));
+    assert_eq!(value("locum_emails_waiting"), 1);
+    assert!(value("locum_oldest_email_age_seconds") > 1_000_000);
 }
 
 #[test]

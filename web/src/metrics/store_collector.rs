@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use base::Time;
 use parking_lot::Mutex;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
@@ -61,9 +62,13 @@ impl StoreCollector {
         let help = "Deliveries to webhooks that wait for an attempt, counted up to 10,000";
         encode_gauge(encoder, ("deliveries_waiting", help), backlog.waiting_deliveries)?;
         let now = self.store.context().clock.now();
-        let age = backlog.oldest_delivery_at.map_or(0, |oldest| now.ms().saturating_sub(oldest.ms()).max(0) / 1_000);
+        let age = |oldest: Option<Time>| oldest.map_or(0, |oldest| now.ms().saturating_sub(oldest.ms()).max(0) / 1_000);
         let help = "Seconds since the oldest of the counted deliveries was queued";
-        encode_gauge(encoder, ("oldest_delivery_age_seconds", help), age)
+        encode_gauge(encoder, ("oldest_delivery_age_seconds", help), age(backlog.oldest_delivery_at))?;
+        let help = "Emails that are not sent yet, counted up to 10,000";
+        encode_gauge(encoder, ("emails_waiting", help), backlog.waiting_emails)?;
+        let help = "Seconds since the oldest of the counted emails was written";
+        encode_gauge(encoder, ("oldest_email_age_seconds", help), age(backlog.oldest_email_at))
     }
 }
 
