@@ -44,7 +44,7 @@ const BOUNDED_DELETIONS: &[&str] = &[
     delete_some!("audience_user", "user_id", "audience_id"),
 ];
 
-/// `$1` is the account. No index leads to the rows of some, so each table is read once.
+/// `$1` is the account. No index leads to the rows of some small tables, so each is read once.
 const REMAINING_ROWS: &[&str] = &[
     "DELETE FROM session WHERE user_id = $1",
     "DELETE FROM oauth1_token WHERE user_id = $1",
@@ -73,8 +73,8 @@ const REMAINING_ROWS: &[&str] = &[
     // The other one of two goes on having the conversation.
     "DELETE FROM dm_participant WHERE user_id = $1 AND conversation_id IN \
      (SELECT id FROM dm_conversation WHERE lower_id = 0)",
-    "UPDATE poll_option SET votes = votes - 1 WHERE EXISTS (SELECT 1 FROM poll_vote v WHERE v.user_id = $1 \
-     AND v.poll_id = poll_option.poll_id AND v.choice = poll_option.choice)",
+    "UPDATE poll_option SET votes = votes - 1 WHERE (poll_id, choice) IN \
+     (SELECT poll_id, choice FROM poll_vote WHERE user_id = $1)",
     "DELETE FROM poll_vote WHERE user_id = $1",
     "UPDATE note SET helpful = helpful - 1 WHERE id IN \
      (SELECT note_id FROM note_rating WHERE user_id = $1 AND helpful = 1)",

@@ -78,6 +78,7 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("ad_event_viewers", include_str!("../../migrations/0063_ad_event_viewers.sql")),
     ("consents_and_erasures", include_str!("../../migrations/0064_consents_and_erasures.sql")),
     ("app_grants", include_str!("../../migrations/0065_app_grants.sql")),
+    ("rows_of_users", include_str!("../../migrations/0066_rows_of_users.sql")),
 ];
 
 const CREATE_TABLE_SQL: &str = "CREATE TABLE IF NOT EXISTS migration (
