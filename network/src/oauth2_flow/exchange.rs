@@ -132,7 +132,11 @@ pub fn refresh_tokens(
         if tx.now() < used_at.plus_ms(config.refresh_grace_ms)
             && let Some(issued) = find_unused_successors(tx, family, &successors)?
         {
-            return Ok(GrantOutcome::Done(issued));
+            if issued.expires_in > 0 {
+                return Ok(GrantOutcome::Done(issued));
+            }
+            // The client has lost an answer whose access token is of no use any more.
+            return refresh_tokens(tx, config, client, Some(successors.refresh.expose_secret()), scope);
         }
         revoke_reused_family(tx, client, family, "refresh")?;
         return Ok(GrantOutcome::Refused(invalid_token(config)));

@@ -80,6 +80,22 @@ fn refresh_whose_answer_was_lost_returns_the_same_tokens() {
 }
 
 #[test]
+fn refresh_whose_lost_answer_has_expired_returns_live_tokens() {
+    on_each_engine(async |world| {
+        let ada = world.user("ada").await;
+        let mine = party(&world, "mine", OAuthClientKind::Native).await;
+        let old = granted(&world, &mine, ada).await.refresh.unwrap();
+        let rules = OAuth2Config { access_ttl_ms: 3_000, ..with_grace() };
+        let lost = refresh(&world, &rules, &mine, &old, None).await.unwrap();
+        world.pass(6_000);
+        let again = refresh(&world, &rules, &mine, &old, None).await.unwrap();
+        assert_eq!(again.expires_in, 3);
+        assert!(is_live(&world, &again.access).await && !is_live(&world, &lost.access).await);
+        assert_eq!(events(&world, "token.reuse").await, 0);
+    });
+}
+
+#[test]
 fn refresh_token_whose_successor_was_used_revokes_the_family() {
     on_each_engine(async |world| {
         let ada = world.user("ada").await;
