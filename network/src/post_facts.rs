@@ -228,7 +228,11 @@ impl PostFactsContext {
         let author = Arc::clone(self.users.get(&row.author_id)?);
         let original = row.repost_of_id.and_then(|id| self.posts.get(&id));
         let original = original.filter(|post| self.post_visibility(post) != Visibility::Missing);
-        let content = PostContent::from_post(original.unwrap_or(&row), &self.links);
+        let mut content = PostContent::from_post(original.unwrap_or(&row), &self.links);
+        if let Some(original) = original {
+            // The text of a repost begins with it.
+            content.add_mention(self.account_name(original.author_id));
+        }
         let quoted = row.quoted_post_id.and_then(|id| self.posts.get(&id));
         let quoted = quoted.filter(|post| self.post_visibility(post) == Visibility::Visible);
         let place = post_place_id(&row).and_then(|id| self.places.get(&id));

@@ -6,7 +6,7 @@ use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
 /// Incremented with every change of the schema, the encoding or the choice of posts; an index of another format is
 /// rebuilt.
-pub(crate) const FORMAT: u32 = 3;
+pub(crate) const FORMAT: u32 = 4;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IndexFields {

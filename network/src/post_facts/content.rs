@@ -79,6 +79,7 @@ impl PostContent {
             })
             .collect();
         let links = entity_list(entities, "urls").iter();
+        self.blank_links(links.clone());
         self.links = links
             .map(|link| {
                 let text = |name| entity_text(link, name).to_owned();
@@ -96,6 +97,26 @@ impl PostContent {
                 }
             })
             .collect();
+    }
+
+    /// Words inside links are not words of the text. Links in the order of the text.
+    fn blank_links<'e>(&mut self, links: impl Iterator<Item = &'e Value>) {
+        let position = |link: &Value, name| link.get(name)?.as_u64().and_then(|at| usize::try_from(at).ok());
+        let mut ranges = links.filter_map(|link| Some(position(link, "start")?..position(link, "end")?)).peekable();
+        if ranges.peek().is_none() {
+            return;
+        }
+        let blank = |(at, letter)| {
+            while ranges.next_if(|range| range.end <= at).is_some() {}
+            if ranges.peek().is_some_and(|range| range.contains(&at)) { ' ' } else { letter }
+        };
+        self.text = self.text.chars().enumerate().map(blank).collect();
+    }
+
+    pub(super) fn add_mention(&mut self, user: AccountName) {
+        if !self.mentions.iter().any(|(id, _)| *id == user.0) {
+            self.mentions.push(user);
+        }
     }
 
     /// The reposted user according to the text of an imported repost without its original.

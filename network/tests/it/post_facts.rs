@@ -127,7 +127,7 @@ async fn imported(world: &World, author: UserId) -> (PostId, PostId) {
 async fn posts(world: &World) -> (Named, i64) {
     let (ada, bob, acme) = people(world).await;
     let app = app(world, ada).await;
-    let plain = NewPost { ..text("Café time @bob #Rust $ACME https://example.com/a?b=1") };
+    let plain = NewPost { ..text("Café time @bob #Rust $ACME https://example.com/a?b=1 or example.org/salezz") };
     let author = PostAuthor { app_id: Some(app), ..by(ada) };
     let plain = world.write(move |tx| network::posts::create(tx, &author, &plain)).await.id;
     let on = |id: PostId| Some(id);
@@ -207,8 +207,11 @@ const ASKED: &[(QueryProduct, &str, &str)] = &[
     (QueryProduct::RecentSearch, "cafe", "plain repost"),
     (QueryProduct::Stream, "café", "plain quote repost"),
     (QueryProduct::Stream, "@bob has:mentions", "plain quote repost"),
+    (QueryProduct::Stream, "@ada has:mentions", "repost"),
     (QueryProduct::RecentSearch, "#rust $acme", "plain repost"),
     (QueryProduct::RecentSearch, "url:\"example.com\" has:links", "plain repost"),
+    (QueryProduct::RecentSearch, "salezz", ""),
+    (QueryProduct::RecentSearch, "url:salezz from:ada", "plain"),
     (QueryProduct::RecentSearch, "to:ada is:reply", "reply"),
     (QueryProduct::Stream, "to_affiliate_of:acme", "reply"),
     (QueryProduct::Stream, "from_affiliate_of:acme #rust", "plain"),
