@@ -108,7 +108,7 @@ const ACCESS_TOKEN_PARAMETERS: &[Parameter] = &[
 
 /// The form's members, which a released client library sends in the query.
 const TOKEN_PARAMETERS: &[Parameter] = &[
-    Parameter::query("grant_type", TEXT, "`authorization_code` or `refresh_token`, or `client_credentials`."),
+    Parameter::query("grant_type", TEXT, "`authorization_code` or `refresh_token`."),
     Parameter::query("code", TEXT, "The authorization code."),
     Parameter::query("redirect_uri", TEXT, "The redirect URI of the authorization."),
     Parameter::query("code_verifier", TEXT, "The PKCE verifier."),

@@ -34,11 +34,18 @@ pub(crate) mod user_search;
 pub(crate) mod users;
 pub(crate) mod webhooks;
 
-use base::VocabularyWord;
+use base::{Time, VocabularyWord};
 use store::posts::PageRange;
 use web::pagination::{PageDirection, PageRequest, PageTokens, SortKeys};
+use web::request_context::RequestContext;
 
 const POST_ID: VocabularyWord = VocabularyWord::new("post_id", "tweet_id");
+
+/// Truncated to the second.
+fn time_param(call: &RequestContext, name: &str) -> Option<Time> {
+    let time = call.query_time(name)?;
+    Some(Time::from_seconds(time.seconds()))
+}
 
 /// The part of a collection, ordered by one descending key, that a page covers.
 fn page_range(page: &PageRequest, (above, below): (i64, i64)) -> PageRange {

@@ -16,7 +16,7 @@ use web::pagination::PageRequest;
 use web::request_context::{HttpReply, RequestContext};
 
 use super::edge_pages::refusal_answer;
-use super::{neighbour_tokens, page_range};
+use super::{neighbour_tokens, page_range, time_param};
 
 #[derive(Clone)]
 enum TimelineOwner {
@@ -116,7 +116,7 @@ fn respond_page(
 /// Narrows the page to the time and id bounds of the request.
 fn page_range_in_window(call: &RequestContext, page: &PageRequest) -> Result<PageRange, Error> {
     let (since, until): (Option<PostId>, Option<PostId>) = (call.query_id("since_id"), call.query_id("until_id"));
-    let (start, end) = (call.query_time("start_time"), call.query_time("end_time"));
+    let (start, end) = (time_param(call, "start_time"), time_param(call, "end_time"));
     if start.is_some_and(|start| start > call.now()) {
         let value = call.raw_param("start_time");
         let message = format!("Invalid 'start_time':'{value}'. 'start_time' must not be in the future.");

@@ -202,6 +202,8 @@ fn daily_likes_are_limited_to_a_thousand() {
     let (author, fan) = (server.new_user("author"), server.new_user("fan"));
     let id = author.publish_text("Popular");
     let path = format!("/2/users/{}/likes", fan.id);
+    let anonymous = server.send(TestRequest::post(path.as_str()).json(&json!({ "tweet_id": id })));
+    assert_eq!((anonymous.status, anonymous.header_number("x-user-limit-24hour-limit")), (401, 1_000));
     let response = fan.post(path, &json!({ "tweet_id": id }));
     response.assert_status(200);
     assert_eq!(response.header_number("x-user-limit-24hour-limit"), 1_000);

@@ -175,6 +175,9 @@ fn timeline_is_bounded_by_ids_and_times() {
     let second = |place: usize| format!("{}Z", &times[place][..19]);
     assert_eq!(get(&format!("start_time={}", second(2))), there[2..]);
     assert_eq!(get(&format!("end_time={}", second(2))), there[..2]);
+    let end_of_second = |place: usize| second(place).replace('Z', ".999Z");
+    assert_eq!(get(&format!("start_time={}", end_of_second(2))), there[2..], "to the second");
+    assert_eq!(get(&format!("end_time={}", end_of_second(2))), there[..2]);
     assert_eq!(get(&format!("start_time={}&end_time={}", second(1), second(3))), there[1..3]);
     let none = author.get(format!("{path}&since_id={}", there[3])).assert_status(200);
     assert_eq!(none, json!({ "meta": { "result_count": 0 } }));

@@ -35,6 +35,15 @@ fn other_grant_type_is_refused() {
 }
 
 #[test]
+fn empty_parameter_in_the_query_counts_as_missing() {
+    let (id, secret) = client();
+    let ask = |target: &str| shared_server().send(TestRequest::post(target).basic(&id, &secret));
+    ask("/oauth2/token?grant_type=").assert_legacy_code(403, 99);
+    let revoked = ask("/2/oauth2/revoke?token=").assert_status(400);
+    assert_eq!(revoked["error_description"], "Missing required parameter [token].");
+}
+
+#[test]
 fn client_with_a_wrong_secret_learns_the_scheme() {
     let (id, _) = client();
     let form = "grant_type=authorization_code&code=x&redirect_uri=x&code_verifier=x";

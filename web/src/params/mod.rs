@@ -106,6 +106,12 @@ impl ParamReader {
             }
             return;
         };
+        let issues_tokens = self.endpoint.permit.open
+            && matches!(self.endpoint.error_format, ErrorFormat::Legacy | ErrorFormat::OAuth2);
+        if raw.is_empty() && issues_tokens {
+            // As if it were missing (RFC 6749 §3.1, §3.2).
+            return;
+        }
         let earlier = self.received.iter().find(|received| std::ptr::eq(received.param, param));
         match earlier {
             // `post.fields` and `tweet.fields`: a client that sends both vocabularies.

@@ -303,12 +303,9 @@ impl ServerState {
 
     /// The limits shown before the caller is known.
     fn anonymous_rate_limit(&self, endpoint: &Endpoint) -> RateLimitStatus {
-        let windows = if endpoint.limits.user.is_empty() || endpoint.permit.open {
-            endpoint.limits.app
-        } else {
-            endpoint.limits.user
-        };
-        self.limiter.unused_status(windows, wall_time())
+        let is_user_limit = !endpoint.limits.user.is_empty() && !endpoint.permit.open;
+        let windows = if is_user_limit { endpoint.limits.user } else { endpoint.limits.app };
+        RateLimitStatus { is_user_limit, ..self.limiter.unused_status(windows, wall_time()) }
     }
 }
 

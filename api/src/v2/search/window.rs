@@ -6,6 +6,7 @@ use network::search::SearchWindow;
 use query::QueryProduct;
 use web::request_context::RequestContext;
 
+use crate::v2::time_param;
 use crate::v2::timelines::wrong_order;
 
 const SECOND_MS: i64 = 1_000;
@@ -86,12 +87,6 @@ pub(super) fn parse_bounds(call: &RequestContext, product: QueryProduct) -> Resu
         }
     });
     Ok(SearchBounds { from, to: end, since, until })
-}
-
-/// Truncated to the second.
-fn time_param(call: &RequestContext, name: &str) -> Option<Time> {
-    let time = call.query_time(name)?;
-    Some(Time::from_seconds(time.seconds()))
 }
 
 fn check_exclusive(call: &RequestContext, one: &'static str, other: &'static str) -> Result<(), Refusal> {
