@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{TestUser, shared_server};
+use crate::harness::{TestServer, TestUser, shared_server};
 
 const TOO_LONG: &str = "Your Tweet text is too long. For more information on how Twitter determines \
                         text length see https://github.com/twitter/twitter-text.";
@@ -459,4 +459,20 @@ fn non_public_metrics_are_shown_to_the_author_only() {
         "Sorry, you are not authorized to access 'non_public_metrics.impression_count' on the Tweet with id : [{id}]."
     );
     assert!(details.into_iter().any(|detail| detail == expected), "{body}");
+}
+
+#[test]
+fn deleted_post_is_not_pinned_any_more() {
+    let server = TestServer::start(&["--world", "empty"]);
+    let author = server.new_user("author");
+    let post = author.publish_text("First of all");
+    // Imports pin posts.
+    server.run_sql(&format!("UPDATE users SET pinned_post_id = {post} WHERE id = {}", author.id));
+    let pinned = || {
+        let read = author.get("/2/users/me?user.fields=pinned_post_id&expansions=pinned_post_id").assert_status(200);
+        (read["data"]["pinned_post_id"].clone(), read.get("errors").is_some())
+    };
+    assert_eq!(pinned(), (json!(post), false));
+    author.delete(format!("/2/posts/{post}")).assert_status(200);
+    assert_eq!(pinned(), (Value::Null, false));
 }
