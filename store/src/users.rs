@@ -273,17 +273,6 @@ pub fn set_password_hash(tx: &mut Tx<'_>, id: UserId, hash: &str) -> Result<bool
     Ok(tx.execute(sql, &[hash.into(), id.into()])? > 0)
 }
 
-/// Invalidates the home timelines of the author and the followers, and lists with the author: posts older than their
-/// newest were added.
-pub fn invalidate_followers_timelines(tx: &mut Tx<'_>, author: UserId) -> Result<(), Fault> {
-    let sql = "UPDATE users SET following_version = following_version + 1 \
-               WHERE id = $1 OR id IN (SELECT source_id FROM follow WHERE target_id = $1)";
-    tx.execute_later(sql, &[author.into()])?;
-    let sql = "UPDATE list SET member_version = member_version + 1 \
-               WHERE id IN (SELECT list_id FROM list_member WHERE user_id = $1)";
-    tx.execute_later(sql, &[author.into()])
-}
-
 pub fn invalidate_timeline(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
     let sql = "UPDATE users SET following_version = following_version + 1 WHERE id = $1";
     tx.execute_later(sql, &[user.into()])

@@ -137,6 +137,7 @@ fn restore_post(tx: &mut Tx<'_>, removed: Post, content: &str) -> Result<(), Fau
     }
     let attached = media::list_attached_media(tx, &post)?;
     store::media::add_post_uses(tx, &attached)?;
-    store::users::invalidate_followers_timelines(tx, post.author_id)?;
-    event_log::append(tx, "post.restore", post.author_id.get(), post.id.get(), "")
+    // Timelines take it in as they do new posts.
+    let body = if post.nullcast { r#"{"nullcast":true}"# } else { "" };
+    event_log::append(tx, "post.restore", post.author_id.get(), post.id.get(), body)
 }

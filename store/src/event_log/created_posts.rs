@@ -1,4 +1,4 @@
-//! Which posts were created, in the order of the event log.
+//! Which posts were created or restored, in the order of the event log.
 
 use base::{Fault, PostId, UserId};
 
@@ -31,9 +31,10 @@ pub struct CreatedPosts {
 /// The last row is the end of the log. Entries of nullcast posts say so.
 const CREATED_POSTS: &str = "\
     SELECT seq, subject_id, actor_id FROM (SELECT seq, subject_id, actor_id FROM event \
-    WHERE seq > $1 AND kind = 'post.create' AND body NOT LIKE '%\"nullcast\":true%' ORDER BY seq LIMIT $2) numbered \
+    WHERE seq > $1 AND kind IN ('post.create', 'post.restore') AND body NOT LIKE '%\"nullcast\":true%' \
+    ORDER BY seq LIMIT $2) numbered \
     UNION ALL SELECT 0, subject_id, actor_id FROM (SELECT subject_id, actor_id FROM pending_event \
-    WHERE id > (SELECT floor_id FROM event_sequencer) AND kind = 'post.create' \
+    WHERE id > (SELECT floor_id FROM event_sequencer) AND kind IN ('post.create', 'post.restore') \
     AND body NOT LIKE '%\"nullcast\":true%' ORDER BY id LIMIT $2) waiting \
     UNION ALL SELECT COALESCE(MAX(seq), 0), 0, 0 FROM /*! (SELECT last_seq AS seq FROM event_sequencer) AS */ event";
 
