@@ -98,7 +98,6 @@ async fn render(
         form_id: new_form_id(call)?,
         cards: loaded.cards,
         pager: build_pager(&path, cursor_of(&query).is_none(), loaded.next),
-        path,
     };
     Ok(visit.render_page(call, &page)?)
 }

@@ -163,7 +163,7 @@ pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
         community: community.card,
         membership: community.membership,
         is_readable: community.is_readable,
-        feed: PostFeed { posts, pager: build_pager(&path, cursor_of(&query).is_none(), next), path },
+        feed: PostFeed { posts, pager: build_pager(&path, cursor_of(&query).is_none(), next) },
     };
     Ok(visit.render_page(&call, &page)?)
 }
@@ -190,7 +190,6 @@ pub(crate) async fn show_members(call: RequestContext) -> Result<HttpReply, Page
         community,
         people,
         pager: build_pager(&path, cursor_of(&query).is_none(), next),
-        path,
     };
     Ok(visit.render_page(&call, &page)?)
 }

@@ -33,7 +33,7 @@ pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
     let page = HomePage {
         frame: visit.page_frame(&call),
         compose: compose_box(&visit.person.user, FormField::default(), new_form_id(&call)?),
-        feed: PostFeed { posts, pager: build_pager(HOME_PATH, is_newest, oldest), path: HOME_PATH.to_owned() },
+        feed: PostFeed { posts, pager: build_pager(HOME_PATH, is_newest, oldest) },
         events: is_newest.then(|| format!("{HOME_LIVE_PATH}?after={newest}")),
     };
     let reply = visit.render_page(&call, &page)?;

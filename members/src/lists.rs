@@ -140,7 +140,7 @@ pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
         frame: visit.page_frame(&call),
         list,
         relationship,
-        feed: PostFeed { posts, pager: build_pager(&path, cursor_of(&query).is_none(), next), path },
+        feed: PostFeed { posts, pager: build_pager(&path, cursor_of(&query).is_none(), next) },
     };
     Ok(visit.render_page(&call, &page)?)
 }
@@ -284,7 +284,6 @@ async fn render_members(
         is_own,
         username,
         pager: build_pager(&path, cursor_of(&query).is_none(), next),
-        path,
     };
     Ok(visit.render_page(call, &page)?)
 }
@@ -346,7 +345,6 @@ pub(crate) async fn show_add(call: RequestContext) -> Result<HttpReply, PageExit
         username: user.username,
         lists,
         pager: build_pager(&path, cursor_of(&query).is_none(), next),
-        path,
     };
     Ok(visit.render_page(&call, &page)?)
 }

@@ -64,7 +64,6 @@ async fn show_list(call: RequestContext, list: PeopleList) -> Result<HttpReply, 
         username: user.username,
         people,
         pager: build_pager(&path, cursor_of(&query).is_none(), next),
-        path,
         empty: list.empty,
     };
     Ok(visit.render_page(&call, &page)?)

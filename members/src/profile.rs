@@ -48,7 +48,7 @@ pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
         relationship: visit.person.as_ref().filter(|_| !is_own).map(|_| found.profile_relationship()),
         tab,
         hidden_because: found.hidden_reason(),
-        feed: PostFeed { posts: found.posts, pager: build_pager(&path, cursor_of(&query).is_none(), found.next), path },
+        feed: PostFeed { posts: found.posts, pager: build_pager(&path, cursor_of(&query).is_none(), found.next) },
     };
     Ok(visit.render_page(&call, &page)?)
 }

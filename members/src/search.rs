@@ -57,11 +57,7 @@ pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
         frame: visit.page_frame(&call),
         query: FormField { value: text, error: results.problem },
         is_people,
-        feed: PostFeed {
-            posts: results.posts,
-            pager: build_pager(&path, cursor_of(&query).is_none(), results.next),
-            path,
-        },
+        feed: PostFeed { posts: results.posts, pager: build_pager(&path, cursor_of(&query).is_none(), results.next) },
         people,
         trends,
         tabs: [("Posts", posts_path), ("People", people_path)],

@@ -127,7 +127,7 @@ impl LoadedThread {
             ancestors: self.ancestors,
             preview: post_preview(site, &path, &self.post),
             post: self.post,
-            replies: PostFeed { posts: self.replies, pager, path: path.clone() },
+            replies: PostFeed { posts: self.replies, pager },
             hidden_replies: self.hidden,
             newest_version: self.newest_version.map(|newest| format!("/{}/status/{newest}", self.username)),
             reply,
@@ -180,7 +180,7 @@ pub(crate) async fn show_quotes(call: RequestContext) -> Result<HttpReply, PageE
         frame: visit.page_frame(&call),
         heading: "Quotes".to_owned(),
         back: (post_path, "Back to the post"),
-        feed: PostFeed { posts, pager: build_pager(&path, cursor_of(&query).is_none(), next), path },
+        feed: PostFeed { posts, pager: build_pager(&path, cursor_of(&query).is_none(), next) },
         empty: "Nobody has quoted this post yet.",
     };
     Ok(visit.render_page(&call, &page)?)

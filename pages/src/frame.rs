@@ -30,6 +30,8 @@ pub struct PageFrame {
     pub clock: Option<String>,
     /// Of the page, without a query.
     pub path: String,
+    /// Of the page's address, without the question mark; may be empty.
+    pub query: String,
     /// Whether search engines may index the page.
     pub is_indexable: bool,
     /// Notifications that the account has not seen; 100 if there are more.
@@ -45,6 +47,11 @@ pub struct PageFrame {
 }
 
 impl PageFrame {
+    /// Where buttons lead back to: the same part of a list.
+    pub(crate) fn own_path(&self) -> String {
+        if self.query.is_empty() { self.path.clone() } else { format!("{}?{}", self.path, self.query) }
+    }
+
     pub(crate) fn is_own_profile(&self) -> bool {
         let username = self.account.as_ref().map(|account| account.username.as_str());
         username.is_some() && self.path.strip_prefix('/') == username

@@ -46,8 +46,6 @@ pub struct BookmarksPage {
     pub form_id: String,
     pub cards: Vec<BookmarkCard>,
     pub pager: Pager,
-    /// Where buttons lead back to.
-    pub path: String,
 }
 
 impl BookmarksPage {

@@ -116,8 +116,6 @@ pub struct CommunityMembersPage {
     /// Latest first.
     pub people: Vec<PersonCard>,
     pub pager: Pager,
-    /// Where buttons lead back to.
-    pub path: String,
 }
 
 html_page!(CommunityMembersPage, "community_members", |page| { format!("Members of {}", page.community.name) });

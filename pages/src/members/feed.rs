@@ -207,8 +207,13 @@ fn is_site_path(url: &str) -> bool {
 pub struct PostFeed {
     pub posts: Vec<PostCard>,
     pub pager: Pager,
-    /// Where buttons lead back to.
-    pub path: String,
+}
+
+impl PostFeed {
+    /// Whether there are no posts here and on the pages that follow.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.posts.is_empty() && self.pager.next.is_none()
+    }
 }
 
 #[derive(Template)]

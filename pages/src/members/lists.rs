@@ -142,8 +142,6 @@ pub struct ListMembersPage {
     pub username: FormField,
     pub people: Vec<PersonCard>,
     pub pager: Pager,
-    /// Where buttons lead back to.
-    pub path: String,
 }
 
 html_page!(ListMembersPage, "list_members", |page| format!("Members of {}", page.list.name), |page| vec![(
@@ -161,8 +159,6 @@ pub struct AddToListPage {
     pub username: String,
     pub lists: Vec<(ListCard, bool)>,
     pub pager: Pager,
-    /// Where buttons lead back to.
-    pub path: String,
 }
 
 html_page!(AddToListPage, "add_to_list", |page| format!("Add @{} to your lists", page.username));

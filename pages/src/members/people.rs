@@ -32,8 +32,6 @@ impl PersonCard {
 pub(crate) struct PersonList<'page> {
     pub(crate) people: &'page [PersonCard],
     pub(crate) frame: &'page PageFrame,
-    /// Where buttons lead back to.
-    pub(crate) path: &'page str,
 }
 
 #[derive(Template)]
@@ -45,8 +43,6 @@ pub struct PeoplePage {
     pub username: String,
     pub people: Vec<PersonCard>,
     pub pager: Pager,
-    /// Where buttons lead back to.
-    pub path: String,
     /// What an empty list says.
     pub empty: &'static str,
 }

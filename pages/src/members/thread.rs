@@ -25,7 +25,6 @@ pub struct ThreadPage {
     /// None of posts that not everyone may see.
     pub oembed_url: Option<String>,
     pub preview: LinkPreview,
-    /// Where buttons lead back to.
     pub path: String,
 }
 

@@ -4,6 +4,7 @@
 mod contrast;
 mod document;
 mod page_names;
+mod paging;
 mod samples;
 
 use document::{Document, Element};

@@ -183,6 +183,7 @@ impl BrowserVisit {
             host: host_of(call.site().url).to_owned(),
             clock: describe_world_clock(call),
             path: call.head().uri.path().to_owned(),
+            query: call.head().uri.query().unwrap_or_default().to_owned(),
             now: ZonedTime {
                 at: call.now(),
                 zone: self.person.as_ref().map(|person| person.zone.clone()).unwrap_or_default(),

@@ -47,8 +47,12 @@ fn home_timeline_shows_followed_accounts_in_pages_of_twenty() {
     assert!(page.contains("Post number 24 ") && page.contains("Post number 5 ") && !page.contains("Post number 4 "));
     assert!(page.len() < MAX_PAGE_BYTES, "{}", page.len());
     let older = page.split("rel=\"next\" href=\"").nth(1).unwrap().split('"').next().unwrap();
-    let older = browser.get(older).assert_page(200);
+    let (path, shown) = (older.to_owned(), browser.get(older));
+    let older = shown.text();
     assert!(older.contains("Post number 4 ") && !older.contains("Post number 5 "));
+    let liked = older.split("value=\"like ").nth(1).unwrap().split('"').next().unwrap();
+    let reply = browser.submit(&shown, "/i/actions", &[("act", &format!("like {liked}"))]);
+    assert_eq!(reply.header("location"), format!("{path}#p{liked}"), "a button leads back to its page");
     let profile = browser.get(format!("/{}", author.username)).assert_page(200);
     assert!(profile.contains("Unfollow") && profile.len() < MAX_PAGE_BYTES, "{}", profile.len());
 }

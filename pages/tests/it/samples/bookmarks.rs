@@ -19,7 +19,6 @@ fn page_of(frame: PageFrame, folders: Vec<BookmarkFolderItem>, posts: Vec<PostCa
         form_id: "f0rm".to_owned(),
         cards: cards.collect(),
         pager: Pager { previous: None, next: Some("/bookmarks?before=17".to_owned()) },
-        path: "/bookmarks".to_owned(),
     }
 }
 

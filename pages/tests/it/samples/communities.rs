@@ -86,7 +86,6 @@ pub(crate) fn community_members_states() -> Vec<(&'static str, CommunityMembersP
         community: community_card(name, false),
         people,
         pager: sample_pager(),
-        path: "/communities/7/members".to_owned(),
     };
     let follow = || vec![("follow", "Follow")];
     vec![

@@ -87,7 +87,6 @@ pub(crate) fn list_members_states() -> Vec<(&'static str, ListMembersPage)> {
         username,
         people,
         pager: sample_pager(),
-        path: "/lists/7/members".to_owned(),
     };
     let remove = || vec![("unlist 7", "Remove")];
     let refused = FormField::invalid("eve", "There is no account called @eve.");
@@ -112,7 +111,6 @@ pub(crate) fn add_to_list_states() -> Vec<(&'static str, AddToListPage)> {
         username: username.to_owned(),
         lists,
         pager: sample_pager(),
-        path: "/bob/lists".to_owned(),
     };
     let lists = |name: &str| vec![(list_card(name, false), true), (list_card(name, true), false)];
     vec![

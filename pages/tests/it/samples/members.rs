@@ -130,11 +130,8 @@ fn link_preview(text: &str) -> LinkPreview {
 }
 
 pub(super) fn feed(posts: Vec<PostCard>) -> PostFeed {
-    PostFeed {
-        posts,
-        pager: Pager { previous: None, next: Some("/home?before=17".to_owned()) },
-        path: "/home".to_owned(),
-    }
+    let next = (!posts.is_empty()).then(|| "/home?before=17".to_owned());
+    PostFeed { posts, pager: Pager { previous: None, next } }
 }
 
 pub(super) fn compose_box(text: FormField) -> ComposeBox {
@@ -243,7 +240,6 @@ pub(crate) fn people_states() -> Vec<(&'static str, PeoplePage)> {
         username: "bob".to_owned(),
         people,
         pager: Pager { previous: Some("/bob/followers".to_owned()), next: None },
-        path: "/bob/followers".to_owned(),
         empty: "Nobody follows this account yet.",
     };
     let follow = vec![("follow", "Follow")];

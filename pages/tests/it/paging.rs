@@ -1,0 +1,52 @@
+//! Pages of longer lists.
+
+use pages::members::{BookmarksPage, HomePage, MemberSearchPage, PeoplePage, PostListPage, ProfilePage};
+use pages::{HtmlPage, PageFrame, Pager};
+
+use crate::samples::{bookmarks, members};
+
+fn before_another() -> Pager {
+    Pager { previous: None, next: Some("/next?before=17".to_owned()) }
+}
+
+/// The state of this name, such as one with rows.
+fn state<P>(all: Vec<(&'static str, P)>, name: &str) -> P {
+    all.into_iter().find(|(state, _)| *state == name).unwrap().1
+}
+
+#[test]
+fn empty_page_leads_to_the_next_one() {
+    let mut profile: ProfilePage = state(members::profile_states(), "own");
+    profile.feed.posts.clear();
+    profile.feed.pager = before_another();
+    let mut posts: PostListPage = state(members::posts_states(), "plain");
+    posts.feed.posts.clear();
+    posts.feed.pager = before_another();
+    let mut search: MemberSearchPage = state(members::search_states(), "posts");
+    search.feed.posts.clear();
+    search.feed.pager = before_another();
+    let mut bookmarks: BookmarksPage = state(bookmarks::bookmarks_states(), "plain");
+    bookmarks.cards.clear();
+    bookmarks.pager = before_another();
+    let people: PeoplePage = state(members::people_states(), "plain");
+    let people = PeoplePage { people: Vec::new(), pager: before_another(), ..people };
+    let rendered = [
+        profile.render_html(),
+        posts.render_html(),
+        search.render_html(),
+        bookmarks.render_html(),
+        people.render_html(),
+    ];
+    for (place, html) in rendered.into_iter().enumerate() {
+        let html = html.unwrap();
+        assert!(html.contains("rel=\"next\" href=\"/next?before=17\""), "{place}: {html}");
+        assert!(html.contains("on this page") && !html.contains("class=\"empty\""), "{place}: {html}");
+    }
+}
+
+#[test]
+fn buttons_lead_back_to_the_page_that_they_are_on() {
+    let mut home: HomePage = state(members::home_states(), "older");
+    home.frame = PageFrame { path: "/home".to_owned(), query: "before=17".to_owned(), ..home.frame };
+    assert!(home.render_html().unwrap().contains("name=\"next\" value=\"/home?before=17\""));
+}
