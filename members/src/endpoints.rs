@@ -1,19 +1,19 @@
 //! Declarations of the pages of members.
 
 use pages::members::{
-    ACTIONS_PATH, BOOKMARKS_PATH, COMMUNITIES_PATH, COMPOSE_PATH, CONVERSATION_LIVE_PATH, DRAFTS_PATH,
-    EDIT_PROFILE_PATH, FOLLOW_REQUESTS_PATH, HOME_LIVE_PATH, HOME_PATH, LISTS_PATH, MESSAGES_PATH, MUTED_WORDS_PATH,
-    NEW_LIST_PATH, NEW_MESSAGE_PATH, NOTIFICATION_SETTINGS_PATH, NOTIFICATIONS_PATH, PROFILE_PICTURES_PATH,
-    SCHEDULED_PATH, SEARCH_PATH,
+    ACTIONS_PATH, BLOCKED_ACCOUNTS_PATH, BOOKMARKS_PATH, COMMUNITIES_PATH, COMPOSE_PATH, CONVERSATION_LIVE_PATH,
+    DRAFTS_PATH, EDIT_PROFILE_PATH, FOLLOW_REQUESTS_PATH, HOME_LIVE_PATH, HOME_PATH, LISTS_PATH, MESSAGES_PATH,
+    MUTED_ACCOUNTS_PATH, MUTED_WORDS_PATH, NEW_LIST_PATH, NEW_MESSAGE_PATH, NOTIFICATION_SETTINGS_PATH,
+    NOTIFICATIONS_PATH, PROFILE_PICTURES_PATH, SCHEDULED_PATH, SEARCH_PATH,
 };
 use portal::{form_endpoint, page_endpoint};
 use web::endpoint::{BodySpec, Endpoint, Kind, MAX_TEXT, Parameter};
 use web::text_members;
 
 use crate::{
-    actions, bookmarks, communities, compose, drafts, edit_profile, feeds, follow_requests, home, home_live, lists,
-    message_forms, message_live, message_media, messages, muted_words, notification_settings, notifications, people,
-    profile, search, search_engines, thread,
+    actions, blocked_accounts, bookmarks, communities, compose, drafts, edit_profile, feeds, follow_requests, home,
+    home_live, lists, message_forms, message_live, message_media, messages, muted_words, notification_settings,
+    notifications, people, profile, search, search_engines, thread,
 };
 
 pub static ENDPOINTS: &[&[Endpoint]] = &[TIMELINES, WRITING, MESSAGES, LISTS, COMMUNITIES, PROFILE];
@@ -151,6 +151,10 @@ static PROFILE: &[Endpoint] = &[
     page_endpoint("showMutedWords", MUTED_WORDS_PATH, &muted_words::show).summary("The words that one has muted."),
     form_endpoint("changeMutedWords", MUTED_WORDS_PATH, &muted_words::submit, MUTED_WORD)
         .summary("Mutes a word, a phrase or a hashtag, or no longer."),
+    page_endpoint("showBlockedAccounts", BLOCKED_ACCOUNTS_PATH, &blocked_accounts::show_blocked)
+        .summary("The accounts that one blocks."),
+    page_endpoint("showMutedAccounts", MUTED_ACCOUNTS_PATH, &blocked_accounts::show_muted)
+        .summary("The accounts that one mutes."),
     page_endpoint("showNotificationSettings", NOTIFICATION_SETTINGS_PATH, &notification_settings::show)
         .summary("Which notifications one wants to see."),
     form_endpoint(

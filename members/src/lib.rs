@@ -3,6 +3,7 @@
 
 mod actions;
 mod attachments;
+mod blocked_accounts;
 mod bookmarks;
 mod communities;
 mod compose;

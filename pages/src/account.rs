@@ -5,10 +5,11 @@ use crate::{AppSummary, FormField, PageFrame, SiteLinks};
 use askama::Template;
 use base::Time;
 
-pub(crate) const SECTIONS: [(SectionPath, &str); 9] = [
+pub(crate) const SECTIONS: [(SectionPath, &str); 10] = [
     (|_| crate::members::EDIT_PROFILE_PATH, "Profile"),
     (|_| crate::members::NOTIFICATION_SETTINGS_PATH, "Notifications"),
     (|_| crate::members::MUTED_WORDS_PATH, "Muted words"),
+    (|_| crate::members::BLOCKED_ACCOUNTS_PATH, "Blocked and muted"),
     (|links| links.account, "Account"),
     (|links| links.security, "Security"),
     (|links| links.sessions, "Sessions"),

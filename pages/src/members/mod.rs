@@ -1,5 +1,6 @@
 //! The pages of members: timelines, profiles, threads and what they write.
 
+mod blocked_accounts;
 mod bookmarks;
 mod communities;
 mod drafts;
@@ -19,6 +20,7 @@ mod search;
 mod thread;
 mod write;
 
+pub use blocked_accounts::{BlockedAccountsPage, BlockedAccountsTab};
 pub use bookmarks::{BookmarkCard, BookmarkFolderItem, BookmarksPage};
 pub use communities::{
     CommunitiesPage, CommunitiesTab, CommunityCard, CommunityMembersPage, CommunityMembership, CommunityPage,
@@ -71,6 +73,8 @@ pub const EDIT_PROFILE_PATH: &str = "/settings/profile";
 pub const PROFILE_PICTURES_PATH: &str = "/settings/profile/pictures";
 pub const NOTIFICATION_SETTINGS_PATH: &str = "/settings/notifications";
 pub const MUTED_WORDS_PATH: &str = "/settings/muted_words";
+pub const BLOCKED_ACCOUNTS_PATH: &str = "/settings/blocked";
+pub const MUTED_ACCOUNTS_PATH: &str = "/settings/muted";
 pub const COMPOSE_PATH: &str = "/compose";
 pub const DRAFTS_PATH: &str = "/compose/drafts";
 pub const SCHEDULED_PATH: &str = "/compose/scheduled";

@@ -1,9 +1,11 @@
 //! Pages of longer lists.
 
-use pages::members::{BookmarksPage, HomePage, MemberSearchPage, PeoplePage, PostListPage, ProfilePage};
+use pages::members::{
+    BlockedAccountsPage, BookmarksPage, HomePage, MemberSearchPage, PeoplePage, PostListPage, ProfilePage,
+};
 use pages::{HtmlPage, PageFrame, Pager};
 
-use crate::samples::{bookmarks, members};
+use crate::samples::{blocked_accounts, bookmarks, members};
 
 fn before_another() -> Pager {
     Pager { previous: None, next: Some("/next?before=17".to_owned()) }
@@ -30,12 +32,15 @@ fn empty_page_leads_to_the_next_one() {
     bookmarks.pager = before_another();
     let people: PeoplePage = state(members::people_states(), "plain");
     let people = PeoplePage { people: Vec::new(), pager: before_another(), ..people };
+    let blocked: BlockedAccountsPage = state(blocked_accounts::blocked_accounts_states(), "several");
+    let blocked = BlockedAccountsPage { people: Vec::new(), pager: before_another(), ..blocked };
     let rendered = [
         profile.render_html(),
         posts.render_html(),
         search.render_html(),
         bookmarks.render_html(),
         people.render_html(),
+        blocked.render_html(),
     ];
     for (place, html) in rendered.into_iter().enumerate() {
         let html = html.unwrap();

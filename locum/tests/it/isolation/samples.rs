@@ -194,6 +194,20 @@ pub(super) static PAGES: &[(&str, Coverage)] = &[
     ),
     ("showFollowRequests", Page(|_, _| vec![page("/notifications/requests")])),
     (
+        "showBlockedAccounts",
+        Page(|_, visitor| {
+            vec![of_member(visitor, |id| {
+                people("/settings/blocked", format!("/2/users/{id}/blocking?max_results=100"))
+            })]
+        }),
+    ),
+    (
+        "showMutedAccounts",
+        Page(|_, visitor| {
+            vec![of_member(visitor, |id| people("/settings/muted", format!("/2/users/{id}/muting?max_results=100")))]
+        }),
+    ),
+    (
         "showBookmarks",
         Page(|_, visitor| vec![of_member(visitor, |id| posts("/bookmarks", format!("/2/users/{id}/bookmarks")))]),
     ),

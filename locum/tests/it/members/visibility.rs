@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{press, signed_in};
+use super::{press, signed_in, submit_to};
 use crate::harness::{TestRequest, shared_server};
 use crate::media::{at_once, samples};
 use crate::pages::browser::Browser;
@@ -50,6 +50,32 @@ fn media_of_a_sensitive_post_are_covered_for_others() {
     }
     let feed = server.send(TestRequest::get(format!("{profile}/feed.xml"))).text();
     assert!(feed.contains("Look") && !feed.contains("img src"), "{feed}");
+}
+
+#[test]
+fn blocked_and_muted_accounts_are_listed_in_pages_with_buttons_that_undo_it() {
+    let server = shared_server();
+    let (reader, mut browser) = signed_in(server, "blocker");
+    let others: Vec<_> = (0..21).map(|_| server.new_user("avoided")).collect();
+    for (path, verb, button) in [("/settings/blocked", "block", "Unblock"), ("/settings/muted", "mute", "Unmute")] {
+        let page = browser.get(path).assert_page(200);
+        assert!(page.contains("class=\"empty\"") && page.contains("<a href=\"/settings/blocked\""), "{page}");
+        for other in &others {
+            let act = format!("{verb} {}", other.id);
+            assert_eq!(submit_to(&mut browser, "/i/actions", &[("act", &act)]).status, 303);
+        }
+        let page = browser.get(path).assert_page(200);
+        assert!(page.contains(&others[20].username) && !page.contains(&others[0].username), "{page}");
+        let next = page.split("rel=\"next\" href=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+        let older = browser.get(next.as_str());
+        assert!(older.text().contains(&others[0].username) && older.text().contains(button), "{}", older.text());
+        let act = format!("un{verb} {}", others[0].id);
+        let undone = browser.submit(&older, "/i/actions", &[("act", &act)]);
+        assert_eq!((undone.status, undone.header("location")), (303, next.as_str()));
+        assert!(!browser.get(next).text().contains(&others[0].username));
+    }
+    let blocked = reader.get(format!("/2/users/{}/blocking", reader.id)).assert_status(200);
+    assert_eq!(blocked["meta"]["result_count"], 20);
 }
 
 #[test]

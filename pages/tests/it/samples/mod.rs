@@ -6,6 +6,7 @@ pub(crate) mod account_recovery;
 pub(crate) mod app;
 pub(crate) mod apps;
 pub(crate) mod authorize;
+pub(crate) mod blocked_accounts;
 pub(crate) mod bookmarks;
 pub(crate) mod communities;
 pub(crate) mod compose;
@@ -110,6 +111,7 @@ fn add_member_samples(all: &mut Vec<PageSample>) -> Result<(), Fault> {
     add_samples(all, communities::community_members_states())?;
     add_samples(all, profile::edit_profile_states())?;
     add_samples(all, muted_words::muted_words_states())?;
+    add_samples(all, blocked_accounts::blocked_accounts_states())?;
     add_samples(all, notification_settings::notification_settings_states())?;
     add_samples(all, drafts::drafts_states())?;
     add_samples(all, members::write_states())
