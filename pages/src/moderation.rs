@@ -104,7 +104,7 @@ pub struct AdminReportItem {
     pub kind: &'static str,
     /// What the post or message says; may be empty.
     pub subject_text: String,
-    /// None for a message.
+    /// None for a message, and for what the reader cannot open.
     pub subject_path: Option<String>,
     /// Pictures and videos of the post or message.
     pub media: Vec<PostMedia>,
@@ -196,6 +196,10 @@ pub struct AdminAccountItem {
 }
 
 impl AdminAccountItem {
+    fn has_profile(&self) -> bool {
+        !self.states.contains(&"suspended")
+    }
+
     fn act_fields(&self, frame: &PageFrame) -> ActFields<'_> {
         ActFields {
             id: &self.id,

@@ -12,8 +12,8 @@ use serde_json::Value;
 use store::Tx;
 use web::request_context::{HttpReply, RequestContext};
 
-use super::AUDIT_PATH;
 use super::actions::find_username;
+use super::{ACCOUNTS_PATH, AUDIT_PATH};
 use crate::access::require_staff;
 
 const PAGE_SIZE: i64 = 100;
@@ -67,7 +67,11 @@ fn load_account(tx: &mut Tx<'_>, names: &mut Usernames, name: &str, user: UserId
         Entry::Occupied(known) => known.into_mut(),
         Entry::Vacant(unknown) => unknown.insert(find_username(tx, user)?),
     };
-    Ok(AuditFact { name: name.to_owned(), value: format!("@{username}"), path: Some(format!("/{username}")) })
+    Ok(AuditFact {
+        name: name.to_owned(),
+        value: format!("@{username}"),
+        path: Some(format!("{ACCOUNTS_PATH}?username={username}")),
+    })
 }
 
 fn plain_fact(name: &str, value: &str) -> AuditFact {

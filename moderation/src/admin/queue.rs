@@ -1,16 +1,19 @@
 //! Open reports and appeals.
 
-use base::{Error, PostId, Refusal, SplitRefusal};
+use base::{Error, Fault, PostId, Refusal, SplitRefusal};
 use network::audit::AuditActor;
 use network::emails::EmailSite;
+use network::lists;
 use network::moderation::{self, Kind, ModerationTarget};
 use network::reports::{self, ReportContext, StoredReport, SubjectKind, subject_name};
 use network::user_roles::{self, UserRole};
+use network::visibility::{AuthorVisibilities, Viewer, Visibility, profile_visibility};
 use pages::members::PostMedia;
 use pages::{AdminAppealItem, AdminQueuePage, AdminReportItem, Notice, Pager};
 use portal::{BrowserVisit, PageExit, PageQuery, accept_form, redirect_to};
 use store::Tx;
 use store::media::Media;
+use store::posts::Post;
 use web::HttpReply;
 use web::error_formats::error_message;
 use web::media_files::{MediaFileReaders, send_media_file};
@@ -89,12 +92,14 @@ async fn render(
 type LoadedQueue = (Vec<AdminReportItem>, Vec<AdminAppealItem>);
 
 fn load_queue(tx: &mut Tx<'_>, actor: &AuditActor, after: i64) -> Result<LoadedQueue, Error> {
-    let mut items = Vec::new();
+    let (mut items, reader) = (Vec::new(), actor.require_user()?);
     for report in reports::queue(tx, actor, after, PAGE_SIZE)? {
-        items.push(report_item(reports::load_context(tx, actor, report.id)?));
+        let context = reports::load_context(tx, actor, report.id)?;
+        let path = find_subject_path(tx, Viewer::user(reader), &context)?;
+        items.push(report_item(context, path));
     }
     let mut appeals = Vec::new();
-    let role = user_roles::find(tx, actor.require_user()?)?;
+    let role = user_roles::find(tx, reader)?;
     for appeal in moderation::list_open_appeals(tx, role, PAGE_SIZE)? {
         let action = moderation::find_action(tx, appeal.action_id)?;
         appeals.push(AdminAppealItem {
@@ -110,15 +115,27 @@ fn load_queue(tx: &mut Tx<'_>, actor: &AuditActor, after: i64) -> Result<LoadedQ
     Ok((items, appeals))
 }
 
-fn report_item(context: ReportContext) -> AdminReportItem {
+/// None if the reader cannot open it.
+fn find_subject_path(tx: &mut Tx<'_>, reader: Viewer, context: &ReportContext) -> Result<Option<String>, Fault> {
+    let ReportContext { report, post, user: Some(user), .. } = context else { return Ok(None) };
+    Ok(match report.subject_kind {
+        SubjectKind::Post => {
+            let mut visibilities = AuthorVisibilities::load(tx, reader, [user])?;
+            visibilities.admit_posts(tx, post)?;
+            let is_visible = |post: &&Post| visibilities.post_visibility(post) == Visibility::Visible;
+            post.as_ref().filter(is_visible).map(|post| format!("/{}/status/{}", user.username, post.id))
+        }
+        SubjectKind::User => (profile_visibility(user) == Visibility::Visible).then(|| format!("/{}", user.username)),
+        SubjectKind::List => {
+            lists::find_visible(tx, reader, report.subject_id)?.map(|list| format!("/lists/{}", list.id))
+        }
+        SubjectKind::Message => None,
+    })
+}
+
+fn report_item(context: ReportContext, subject_path: Option<String>) -> AdminReportItem {
     let report = context.report;
     let username = context.user.map_or_else(|| report.user_id.to_string(), |user| user.username);
-    let subject_path = match report.subject_kind {
-        SubjectKind::Post => context.post.as_ref().map(|post| format!("/{username}/status/{}", post.id)),
-        SubjectKind::User => Some(format!("/{username}")),
-        SubjectKind::List => Some(format!("/lists/{}", report.subject_id)),
-        SubjectKind::Message => None,
-    };
     AdminReportItem {
         id: report.id.to_string(),
         at: report.created_at(),

@@ -30,7 +30,8 @@ fn moderator_sees_the_pictures_of_what_is_reported_and_finds_the_post_and_the_pe
     assert_eq!(report(&mut reader_browser, &format!("post={post}"), "spam"), 200);
     let text = moderator.get("/admin").text();
     let status_path = format!("/{}/status/{post}", author.username);
-    for path in [status_path, format!("/{}", author.username), format!("/{}", reader.username)] {
+    let account_path = |user: &TestUser<'_>| format!("/admin/accounts?username={}", user.username);
+    for path in [&status_path, &account_path(&author), &account_path(&reader)] {
         assert!(text.contains(&format!("href=\"{path}\"")), "{path}: {text}");
     }
     assert!(!text.contains("Sensitive media"), "{text}");
@@ -50,6 +51,31 @@ fn moderator_sees_the_pictures_of_what_is_reported_and_finds_the_post_and_the_pe
         }
         assert_eq!(moderator.get(format!("{file}x")).status, 404);
     }
+}
+
+#[test]
+fn pages_of_moderators_link_to_what_they_can_open() {
+    let server = TestServer::start(&[]);
+    let (author, _) = member(&server, "author");
+    let (_, mut reader) = member(&server, "reader");
+    let (_, mut moderator) = staff(&server, "moderator");
+    let post = author.publish_text("look");
+    for subject in [format!("post={post}"), format!("user={}", author.id)] {
+        assert_eq!(report(&mut reader, &subject, "spam"), 200);
+    }
+    let profile = format!("href=\"/{}\"", author.username);
+    let status = format!("href=\"/{}/status/{post}\"", author.username);
+    let open = moderator.get("/admin").text();
+    assert!(open.contains(&profile) && open.contains(&status), "{open}");
+    moderate_on(&server, &["suspend", &author.username, "--for", "7d"]);
+    let account = format!("/admin/accounts?username={}", author.username);
+    for path in ["/admin", "/admin/actions", account.as_str()] {
+        let page = moderator.get(path).text();
+        assert!(page.contains(&author.username), "{path}: {page}");
+        assert!(!page.contains(&profile) && !page.contains(&status), "{path}: {page}");
+        assert!(path == account || page.contains(&format!("href=\"{account}\"")), "{path}: {page}");
+    }
+    assert_eq!(moderator.get(account.as_str()).status, 200);
 }
 
 #[test]
@@ -148,7 +174,11 @@ fn open_invitations_are_listed_and_revoked() {
     assert_eq!(created.status, 303);
     let page = moderator.get(created.header("location")).text();
     let token = page.split("/join?token=").nth(1).unwrap().split('<').next().unwrap().to_owned();
-    assert!(page.contains(&format!("By <a href=\"/{}\">", inviter.username)) && page.contains("Works until"), "{page}");
+    assert!(
+        page.contains(&format!("By <a href=\"/admin/accounts?username={}\">", inviter.username))
+            && page.contains("Works until"),
+        "{page}"
+    );
     assert!(!Browser::new(&server).get(format!("/join?token={token}")).text().contains("is not valid"));
     let id = page.split("name=\"invitation\" value=\"").nth(1).unwrap().split('"').next().unwrap();
     let page = moderator.get("/admin/people");
@@ -165,7 +195,10 @@ fn audit_log_names_people() {
     moderate_on(&server, &["warn", &subject.username]);
     let text = admin.get("/admin/audit").text();
     let name = &subject.username;
-    assert!(text.contains(&format!("user: <a href=\"/{name}\"><bdi>@{name}</bdi></a>")), "{text}");
+    assert!(
+        text.contains(&format!("user: <a href=\"/admin/accounts?username={name}\"><bdi>@{name}</bdi></a>")),
+        "{text}"
+    );
     assert!(text.contains("kind: <bdi>warn</bdi>") && text.contains("by <bdi>an operator</bdi>"), "{text}");
     assert!(text.contains("user.parody: <bdi>after: true, before: false</bdi>"), "{text}");
     assert_eq!(Browser::new(&server).get("/admin/audit").status, 303);
