@@ -149,21 +149,30 @@ pub fn find_request_token_secret(tx: &mut Tx<'_>, token: &str) -> Result<Option<
         .map(|request_token| RequestTokenSecret { app_id: request_token.app_id, secret: request_token.secret }))
 }
 
-/// What to ask the user, or why the token cannot be authorized.
+fn may_approve_again(approved: &RequestToken, user: Option<UserId>, now: Time) -> bool {
+    approved.user_id == user && approved.tries < MAX_VERIFIER_TRIES && approved.expires_at > now
+}
+
+/// What to ask the user, or why the token cannot be authorized. Until it is exchanged, the user who approved it may do so
+/// again: whoever presses a button twice is shown the second answer only.
 pub fn find_pending_authorization(
     tx: &mut Tx<'_>,
     token: &str,
+    user: Option<UserId>,
 ) -> Result<Result<PendingAuthorization, RequestTokenProblem>, Error> {
     let Some(request_token) = request_tokens::find(tx, &digest(token))? else {
         return Ok(Err(RequestTokenProblem::Unknown));
     };
     match request_token.state {
-        RequestTokenState::Approved | RequestTokenState::Exchanged => return Ok(Err(RequestTokenProblem::Used)),
+        RequestTokenState::Exchanged => return Ok(Err(RequestTokenProblem::Used)),
+        RequestTokenState::Approved if !may_approve_again(&request_token, user, tx.now()) => {
+            return Ok(Err(RequestTokenProblem::Used));
+        }
         RequestTokenState::Denied => return Ok(Err(RequestTokenProblem::Denied)),
         RequestTokenState::Waiting if request_token.expires_at <= tx.now() => {
             return Ok(Err(RequestTokenProblem::Expired));
         }
-        RequestTokenState::Waiting => {}
+        RequestTokenState::Waiting | RequestTokenState::Approved => {}
     }
     let app = apps::find_by_id(tx, request_token.app_id)?;
     let Some(app) = app.filter(|app| app.state == AppStatus::Active) else {
@@ -177,7 +186,7 @@ pub fn find_pending_authorization(
     }))
 }
 
-/// `shown_email` is whether the page on which the user approved said that the app reads the email address; none if no page
+/// A new verifier replaces that of an earlier approval. `shown_email` is whether the page on which the user approved said that the app reads the email address; none if no page
 /// was shown. It counts only if the app may still ask for the address.
 pub fn approve(
     tx: &mut Tx<'_>,
@@ -186,7 +195,7 @@ pub fn approve(
     actor: &AuditActor,
 ) -> Result<Result<OAuth1Approval, RequestTokenProblem>, Error> {
     let user = users::find_active(tx, actor.require_user()?)?.id;
-    let pending = match find_pending_authorization(tx, token)? {
+    let pending = match find_pending_authorization(tx, token, Some(user))? {
         Ok(pending) => pending,
         Err(problem) => return Ok(Err(problem)),
     };
@@ -216,7 +225,7 @@ pub fn deny(
     token: &str,
     actor: &AuditActor,
 ) -> Result<Result<Option<String>, RequestTokenProblem>, Error> {
-    let pending = match find_pending_authorization(tx, token)? {
+    let pending = match find_pending_authorization(tx, token, None)? {
         Ok(pending) => pending,
         Err(problem) => return Ok(Err(problem)),
     };

@@ -62,7 +62,7 @@ async fn deny(world: &World, pair: &RequestTokenPair) -> Result<Option<String>, 
 
 async fn pending(world: &World, token: &Secret) -> Result<Permission, RequestTokenProblem> {
     let token = token.clone();
-    let found = world.write(move |tx| flow::find_pending_authorization(tx, token.expose_secret())).await;
+    let found = world.write(move |tx| flow::find_pending_authorization(tx, token.expose_secret(), None)).await;
     found.map(|waiting| waiting.permission)
 }
 
@@ -202,9 +202,10 @@ fn request_token_refuses_steps_out_of_order() {
         ];
         for (before, deleted, exchanged) in table {
             let name = format!("{before:?}").to_lowercase();
-            let name: &'static str = name.chars().take(15).collect::<String>().leak();
+            let name: &'static str = name.chars().take(14).collect::<String>().leak();
             let mut app = app(&world, name, &[CALLBACK]).await;
             let user = world.user(name).await;
+            let other = world.user(format!("{name}2").leak()).await;
             let pair = ask(&world, &app, CALLBACK, None).await;
             let code = prepare(&world, &mut app, user, &pair, before).await;
             let id = app.id;
@@ -219,7 +220,7 @@ fn request_token_refuses_steps_out_of_order() {
                 None => assert!(pending(&world, &pair.token).await.is_ok(), "{before:?}"),
                 Some(deleted) => {
                     assert_eq!(pending(&world, &pair.token).await, Err(deleted), "{before:?}");
-                    assert_eq!(approve(&world, &pair, user).await, Err(deleted), "{before:?}");
+                    assert_eq!(approve(&world, &pair, other).await, Err(deleted), "{before:?}");
                     assert_eq!(deny(&world, &pair).await, Err(deleted), "{before:?}");
                 }
             }
@@ -229,6 +230,32 @@ fn request_token_refuses_steps_out_of_order() {
         }
         let unknown = Secret::new("x".repeat(32));
         assert_eq!(pending(&world, &unknown).await, Err(RequestTokenProblem::Unknown));
+    });
+}
+
+#[test]
+fn second_approval_by_the_same_user_has_the_verifier_that_works() {
+    on_each_engine(async |world| {
+        let app = app(&world, "demo", &[CALLBACK]).await;
+        let (ada, bob) = (world.user("ada").await, world.user("bob").await);
+        let pair = ask(&world, &app, CALLBACK, None).await;
+        let first = verifier(approve(&world, &pair, ada).await);
+        assert_eq!(approve(&world, &pair, bob).await, Err(RequestTokenProblem::Used));
+        assert!(exchange(&world, &app, &pair, "wrong").await.unwrap_err().contains(WRONG));
+        let second = verifier(approve(&world, &pair, ada).await);
+        // A second approval gives no more attempts to guess.
+        for _ in 2..MAX_VERIFIER_TRIES {
+            assert!(exchange(&world, &app, &pair, &first).await.unwrap_err().contains(WRONG));
+        }
+        assert_eq!(exchange(&world, &app, &pair, &second).await.unwrap().user_id, ada);
+        assert_eq!(approve(&world, &pair, ada).await, Err(RequestTokenProblem::Used));
+
+        let pair = ask(&world, &app, CALLBACK, None).await;
+        approve(&world, &pair, ada).await.unwrap();
+        for _ in 0..MAX_VERIFIER_TRIES {
+            exchange(&world, &app, &pair, "wrong").await.unwrap_err();
+        }
+        assert_eq!(approve(&world, &pair, ada).await, Err(RequestTokenProblem::Used));
     });
 }
 

@@ -143,8 +143,8 @@ async fn find_pending_request(
     visit: &BrowserVisit,
     token: &str,
 ) -> Result<PendingAuthorization, PageExit> {
-    let text = token.to_owned();
-    let found = call.read(move |tx| oauth1_flow::find_pending_authorization(tx, &text)).await?;
+    let (text, user) = (token.to_owned(), visit.person.as_ref().map(|person| person.user.id));
+    let found = call.read(move |tx| oauth1_flow::find_pending_authorization(tx, &text, user)).await?;
     match found {
         Ok(pending) => Ok(pending),
         Err(gone) => Err(request_gone_page(call, visit, gone)),

@@ -43,7 +43,7 @@ impl ReturnTarget {
             return Ok(Self::default());
         };
         let sent_back = vec![("oauth_token".to_owned(), token.clone())];
-        let pending = call.read(move |tx| oauth1_flow::find_pending_authorization(tx, &token)).await?;
+        let pending = call.read(move |tx| oauth1_flow::find_pending_authorization(tx, &token, None)).await?;
         Ok(pending.map_or_else(
             |_| Self::default(),
             |pending| Self {

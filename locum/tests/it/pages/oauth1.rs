@@ -118,14 +118,17 @@ fn out_of_band_app_gets_a_pin() {
     let app = app(server, &[]);
     let pair = begin(server, &app, "oob");
     let (mut browser, name) = Browser::of_someone(server);
-    let page = browser.get(format!("{ACTION}?oauth_token={}", pair.0));
-    let page = browser.submit(&page, ACTION, &[("decision", "allow")]);
+    let form = browser.get(format!("{ACTION}?oauth_token={}", pair.0));
+    browser.submit(&form, ACTION, &[("decision", "allow")]);
+    // A button that is pressed twice shows the second answer.
+    let page = browser.submit(&form, ACTION, &[("decision", "allow")]);
     assert_eq!(page.status, 200, "{}", page.text());
     let digits: String = pin(&page.text());
     assert_eq!(exchange(server, &app, &pair, "0000000").0, 401);
     let (status, body) = exchange(server, &app, &pair, &digits);
     assert_eq!(status, 200, "{digits}: {body}");
     assert_eq!(pairs(&body)("screen_name"), name);
+    assert_eq!(browser.submit(&form, ACTION, &[("decision", "allow")]).status, 400, "it is used up");
 }
 
 /// The seven digits of a page, whatever stands between them.
