@@ -81,7 +81,7 @@ fn load_decision(tx: &mut Tx<'_>, action: &Action, author: Option<&str>) -> Resu
         at: action.created_at(),
         ends_at: action.ends_at,
         is_lifted: action.lifted_at.is_some(),
-        may_appeal: appeal.is_none() && action.lifted_at.is_none(),
+        may_appeal: appeal.is_none() && moderation::may_be_appealed(action, tx.now()),
         appeal: appeal.as_ref().map(describe_appeal),
         typed: String::new(),
     })

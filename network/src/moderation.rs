@@ -17,7 +17,7 @@ use crate::audit::{self, AuditAction, AuditActor};
 use crate::emails::EmailSite;
 use crate::user_roles::{self, UserRole};
 
-pub use appeals::{MAX_APPEAL_LENGTH, appeal, appeal_by_link, decide_appeal, find_appeal_link};
+pub use appeals::{MAX_APPEAL_LENGTH, appeal, appeal_by_link, decide_appeal, find_appeal_link, may_be_appealed};
 pub use notices::describe_kind;
 pub(crate) use notices::find_suspension_link;
 pub use store::moderation::{

@@ -1,7 +1,7 @@
 //! Appeals of the persons concerned, one against each action.
 
 use base::secret::digest;
-use base::{Error, Refusal, UserId};
+use base::{Error, Refusal, Time, UserId};
 use serde_json::json;
 use store::Tx;
 use store::moderation::{self, Appeal, ModerationAction};
@@ -25,6 +25,11 @@ pub fn appeal(tx: &mut Tx<'_>, actor: &AuditActor, id: i64, text: &str) -> Resul
     insert_appeal(tx, actor, &action, user, text)
 }
 
+/// Whether an appeal is accepted, if there is none yet.
+pub fn may_be_appealed(action: &ModerationAction, now: Time) -> bool {
+    action.lifted_at.is_none() && now <= action.created_at().plus_ms(APPEAL_PERIOD_MS)
+}
+
 fn insert_appeal(
     tx: &mut Tx<'_>,
     actor: &AuditActor,
@@ -37,8 +42,7 @@ fn insert_appeal(
         let message = format!("An appeal has 1 to {MAX_APPEAL_LENGTH} characters");
         return Err(Refusal::invalid_parameter("text", "", message).into());
     }
-    let is_late = action.created_at().plus_ms(APPEAL_PERIOD_MS) < tx.now();
-    if is_late || action.lifted_at.is_some() {
+    if !may_be_appealed(action, tx.now()) {
         return Err(Refusal::forbidden("This decision can no longer be appealed.").into());
     }
     let appeal = Appeal {

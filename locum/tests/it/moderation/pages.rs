@@ -289,6 +289,19 @@ fn rejected_appeal_is_answered_by_email() {
 #[test]
 fn settings_lead_to_the_decisions_and_back() {
     let server = TestServer::start(&[]);
+#[test]
+fn appeal_is_offered_as_long_as_it_is_accepted() {
+    let server = TestServer::start(&[]);
+    let (user, mut browser) = member(&server, "author");
+    moderate_on(&server, &["warn", &user.username, "--reason", "Rule 5"]);
+    let page = browser.get("/settings/moderation");
+    assert!(page.text().contains("name=\"text\""), "{}", page.text());
+    server.run_cli(&["clock", "advance", "181d"]).assert_success();
+    let late = browser.submit(&page, "/settings/moderation", &[("text", "Not me")]);
+    assert!(late.text().contains("can no longer be appealed"), "{}", late.text());
+    assert!(late.text().contains("Rule 5") && !late.text().contains("name=\"text\""), "{}", late.text());
+}
+
     let (_, mut browser) = member(&server, "member");
     assert!(browser.get("/settings/account").text().contains("<li><a href=\"/settings/moderation\">"));
     let page = browser.get("/settings/moderation").text();
