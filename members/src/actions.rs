@@ -3,6 +3,7 @@
 //! folder of bookmarks, its id.
 
 use base::{Error, Id, PostId, Refusal, SplitRefusal, UserId};
+use network::relationships::load_relationship;
 use network::{
     blocks, bookmarks, communities, follows, likes, lists, messages, mutes, polls, posts, replies, reposts,
     unpublished_posts,
@@ -11,6 +12,7 @@ use pages::PageErrorKind;
 use pages::members::HOME_PATH;
 use portal::{MemberVisit, PageExit, exit_page, redirect_to};
 use store::Tx;
+use store::posts::PostState;
 use web::error_formats::{error_message, refusal_status};
 use web::request_context::{HttpReply, RequestContext};
 
@@ -63,15 +65,15 @@ const ACTIONS: &[(&str, ActionFunction)] = &[
     ("unbookmark", Post(|tx, user, id| bookmarks::remove(tx, user, id).map(drop))),
     ("hide", Post(|tx, user, id| replies::set_hidden(tx, user, id, true))),
     ("unhide", Post(|tx, user, id| replies::set_hidden(tx, user, id, false))),
-    (DELETE_POST, Post(posts::delete)),
+    (DELETE_POST, Post(delete_post)),
     ("follow", User(|tx, user, other| follows::follow(tx, user, other).map(drop))),
     ("unfollow", User(|tx, user, other| Ok(follows::unfollow(tx, user, other).map(drop)?))),
     ("mute", User(mutes::mute)),
     ("unmute", User(|tx, user, other| Ok(mutes::unmute(tx, user, other).map(drop)?))),
     ("block", User(blocks::block)),
     ("unblock", User(|tx, user, other| Ok(blocks::unblock(tx, user, other).map(drop)?))),
-    ("approve", User(follows::approve_request)),
-    ("deny", User(follows::deny_request)),
+    ("approve", User(|tx, user, other| answer_request(tx, user, other, true))),
+    ("deny", User(|tx, user, other| answer_request(tx, user, other, false))),
     ("follow-list", Other(|tx, user, id| lists::follow(tx, user, id).map(drop))),
     ("unfollow-list", Other(|tx, user, id| lists::unfollow(tx, user, id).map(drop))),
     ("pin-list", Other(|tx, user, id| lists::pin(tx, user, id).map(drop))),
@@ -90,6 +92,23 @@ const ACTIONS: &[(&str, ActionFunction)] = &[
     ("list", ListMember(|tx, user, list, other| lists::add_member(tx, user, list, other).map(drop))),
     ("unlist", ListMember(|tx, user, list, other| lists::remove_member(tx, user, list, other).map(drop))),
 ];
+
+/// Does nothing if the button was pressed twice.
+fn delete_post(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<(), Error> {
+    let post = store::posts::find_by_id(tx, id)?.filter(|post| post.author_id == user);
+    if post.is_some_and(|post| post.state == PostState::Deleted) { Ok(()) } else { posts::delete(tx, user, id) }
+}
+
+/// A request that was answered in this way before, by a button that was pressed twice, is no mistake.
+fn answer_request(tx: &mut Tx<'_>, user: UserId, other: UserId, accepts: bool) -> Result<(), Error> {
+    let answer = if accepts { follows::approve_request } else { follows::deny_request };
+    match answer(tx, user, other) {
+        Err(Error::Refused(Refusal::NotFound(_))) if load_relationship(tx, user, other)?.is_followed_by == accepts => {
+            Ok(())
+        }
+        answered => answered,
+    }
+}
 
 /// Removes one's own copy.
 fn delete_message(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<(), Error> {

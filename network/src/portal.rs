@@ -107,6 +107,12 @@ pub fn find(tx: &mut Tx<'_>, owner: UserId, id: AppId) -> Result<App, Error> {
     app.filter(|app| app.owner_id == owner && app.state != apps::AppStatus::Deleted).ok_or_else(|| app_not_found(id))
 }
 
+/// Whether the owner has deleted the app.
+pub fn is_deleted(tx: &mut Tx<'_>, owner: UserId, id: AppId) -> Result<bool, Fault> {
+    let app = store::apps::find_by_id(tx, id)?;
+    Ok(app.is_some_and(|app| app.owner_id == owner && app.state == apps::AppStatus::Deleted))
+}
+
 /// Oldest first.
 pub fn list(tx: &mut Tx<'_>, owner: UserId) -> Result<Vec<App>, Error> {
     apps::list(tx, Some(owner))

@@ -15,7 +15,7 @@ pub struct StreamRuleItem {
     pub added: Time,
 }
 
-/// Form fields: `value`, `tag`, and `do` (`try` or `add`); to delete a rule: `rule`.
+/// Form fields: `form`, `value`, `tag`, and `do` (`try` or `add`); to delete a rule: `rule`.
 #[derive(Template)]
 #[template(path = "stream.html")]
 pub struct StreamRulesPage {
@@ -24,6 +24,7 @@ pub struct StreamRulesPage {
     pub action: String,
     pub delete: String,
     pub live: String,
+    pub form_id: String,
     pub value: FormField,
     pub tag: FormField,
     pub query_errors: Vec<QueryErrorMessage>,

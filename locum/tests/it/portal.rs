@@ -163,8 +163,10 @@ fn the_end(browser: &mut Browser<'_>, app: &str, token: &str) {
     let path = format!("{app}/delete");
     assert_eq!(browser.get(&path).status, 200);
     assert_eq!(post(browser, &path, &[("name", "Second")]).status, 400);
-    let response = post(browser, &path, &[("name", "First")]);
-    assert_eq!((response.status, response.header("location")), (303, "/developer/apps"));
+    for _ in 0..2 {
+        let response = post(browser, &path, &[("name", "First")]);
+        assert_eq!((response.status, response.header("location")), (303, "/developer/apps"));
+    }
     assert_eq!(browser.get(app).status, 404);
     let look = TestRequest::get("/2/users/by/username/grace").bearer(token);
     browser.server.send(look).assert_status(401);

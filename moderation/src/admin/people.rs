@@ -5,11 +5,11 @@ use network::audit::AuditActor;
 use network::emails::JOIN_PATH;
 use network::user_roles::{self, UserRole, role_name};
 use network::{email_links, invitations, lookup, registration};
-use pages::{AdminPeoplePage, ApplicationItem, FormField, InvitationItem, RoleItem};
+use pages::{AdminPeoplePage, ApplicationItem, FormField, InvitationItem, Notice, RoleItem};
 use portal::{BrowserVisit, PageExit, PageQuery, accept_form, redirect_to};
 use store::Tx;
 use web::HttpReply;
-use web::error_formats::error_message;
+use web::error_formats::{error_message, refusal_status};
 use web::request_context::RequestContext;
 
 use super::actions::find_username;
@@ -52,8 +52,12 @@ async fn render(
         Ok::<_, Error>((applications, invitation, load_invitations(tx, &reader)?, load_roles(tx)?))
     };
     let (applications, invitation, invitations, roles) = call.read(load).await?;
+    let mut frame = visit.page_frame(call);
+    if query.get("decided").is_some() {
+        frame.notices.push(Notice::info("This application was decided before."));
+    }
     let page = AdminPeoplePage {
-        frame: visit.page_frame(call),
+        frame,
         application_action: APPLICATIONS_PATH.to_owned(),
         role_action: ROLES_PATH.to_owned(),
         invite_action: INVITATIONS_PATH.to_owned(),
@@ -96,17 +100,19 @@ pub(crate) async fn decide_application(call: RequestContext) -> Result<HttpReply
     let id = sent.text("application");
     let id: i64 = id.parse().map_err(|_| Refusal::invalid_value("application", id))?;
     let site = call.state.page_context.site.clone();
-    match sent.text("decision").as_str() {
+    let decided = match sent.text("decision").as_str() {
         "accept" => {
             let accept = move |tx: &mut Tx<'_>| registration::accept_application(tx, &site, &actor, id).map(drop);
-            call.write(accept).await?;
+            call.write(accept).await
         }
-        "reject" => {
-            call.write(move |tx: &mut Tx<'_>| registration::refuse_application(tx, &site, &actor, id)).await?;
-        }
+        "reject" => call.write(move |tx: &mut Tx<'_>| registration::refuse_application(tx, &site, &actor, id)).await,
         other => return Err(Refusal::invalid_value("decision", other).into()),
+    };
+    match decided.split_refusal()? {
+        Ok(()) => Ok(redirect_to(PEOPLE_PATH)),
+        Err(refusal) if refusal_status(&refusal) == 404 => Ok(redirect_to(&format!("{PEOPLE_PATH}?decided=1"))),
+        Err(refusal) => Err(refusal.into()),
     }
-    Ok(redirect_to(PEOPLE_PATH))
 }
 
 pub(crate) async fn set_role(call: RequestContext) -> Result<HttpReply, PageExit> {

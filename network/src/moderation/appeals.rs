@@ -17,7 +17,7 @@ pub const MAX_APPEAL_LENGTH: usize = 2_000;
 pub(super) const APPEAL_PERIOD_MS: i64 = 180 * 24 * 3600 * 1000;
 pub(super) const APPEAL: &str = "appeal";
 
-/// Refused for anyone but the person concerned, after half a year, and the second time.
+/// Refused for anyone but the person concerned, after half a year, and the second time with another text.
 pub fn appeal(tx: &mut Tx<'_>, actor: &AuditActor, id: i64, text: &str) -> Result<(), Error> {
     let user = actor.require_user()?;
     let action = moderation::find(tx, id)?.filter(|action| action.user_id == user);
@@ -55,6 +55,10 @@ fn insert_appeal(
         answer: String::new(),
     };
     if !moderation::insert_appeal(tx, &appeal)? {
+        // The form was sent twice.
+        if moderation::find_appeal(tx, action.id)?.is_some_and(|first| first.text == appeal.text) {
+            return Ok(());
+        }
         return Err(Refusal::forbidden("This decision was already appealed.").into());
     }
     let detail = json!({ "action": action.id.to_string() });
@@ -69,13 +73,11 @@ pub fn find_appeal_link(tx: &mut Tx<'_>, secret: &str) -> Result<ModerationActio
     find_action(tx, id)
 }
 
-/// As [`appeal`], by the link that was sent to an account that cannot sign in.
+/// As [`appeal`], by the link that was sent to an account that cannot sign in. It keeps working, to show the answer.
 pub fn appeal_by_link(tx: &mut Tx<'_>, address: &str, secret: &str, text: &str) -> Result<(), Error> {
     let action = find_appeal_link(tx, secret)?;
     let actor = AuditActor::user(action.user_id, address);
-    insert_appeal(tx, &actor, &action, action.user_id, text)?;
-    store::emails::mark_link_used(tx, &digest(secret))?;
-    Ok(())
+    insert_appeal(tx, &actor, &action, action.user_id, text)
 }
 
 /// Accepting lifts the action. The person concerned is told the decision and the answer, also by email.

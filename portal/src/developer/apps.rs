@@ -1,6 +1,6 @@
 //! Listing, creating, editing and deleting apps.
 
-use base::{Entitlement, Error, SplitRefusal};
+use base::{AppId, Entitlement, Error, SplitRefusal};
 use network::apps::AccessLevel;
 use network::oauth2_flow::PLAIN_PKCE_USAGE;
 use network::portal;
@@ -148,6 +148,14 @@ pub(crate) async fn show_delete(call: RequestContext) -> Result<HttpReply, PageE
 }
 
 pub(crate) async fn delete(call: RequestContext) -> Result<HttpReply, PageExit> {
+    let visit = MemberVisit::from_call(&call).await?;
+    if let Some(id) = AppId::parse(call.path_text("id")?) {
+        let owner = visit.person.user.id;
+        // The form was sent twice.
+        if call.read(move |tx| Ok(portal::is_deleted(tx, owner, id)?)).await? {
+            return Ok(redirect_to(SITE_LINKS.apps));
+        }
+    }
     let own = OwnedApp::from_call(&call).await?;
     let sent = accept_form(&call, &own.visit).await?;
     let typed = sent.text("name");

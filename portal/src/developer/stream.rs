@@ -11,6 +11,7 @@ use web::request_context::{HttpReply, RequestContext};
 use super::search_console::{SCANNED_POSTS, query_errors, scan_newest_posts};
 use super::{OwnedApp, outcome_or_page};
 use crate::site::forms::{self, accept_form};
+use crate::site::submitted_forms::{new_form_id, write_once};
 use crate::site::{PageExit, redirect_to};
 
 const PAGE_SIZE: usize = 50;
@@ -49,7 +50,8 @@ pub(crate) async fn submit_rule(call: RequestContext) -> Result<HttpReply, PageE
         page.tried_posts = Some(scan_newest_posts(&call, query).await?);
         return Ok(own.visit.render_page(&call, &page)?);
     }
-    let refused = add_rule(&call, &own, (value, tag), &query, dialect.max_rules()).await?;
+    let form_id = form.text("form");
+    let refused = add_rule(&call, &own, (value, tag), &query, (dialect.max_rules(), &form_id)).await?;
     if refused.is_some() {
         page.value.error = refused;
         return Ok(own.visit.render_page(&call, &page)?.status(400));
@@ -63,15 +65,15 @@ async fn add_rule(
     own: &OwnedApp,
     (value, tag): (String, String),
     query: &ParsedQuery,
-    max: usize,
+    (max, form_id): (usize, &str),
 ) -> Result<Option<String>, PageExit> {
     let new = NewStreamRule { value, canonical: query.to_string(), tag };
     let app = own.app.id;
     let work = move |tx: &mut store::Tx<'_>| {
         rules::add(tx, app, StreamProduct::Stream, max, std::slice::from_ref(&new), false)
     };
-    match call.write(work).await {
-        Ok(added) if added.rules.is_empty() => Ok(Some("The app already has this rule.".into())),
+    match write_once(call, own.visit.person.user.id, form_id, work).await {
+        Ok(Some(added)) if added.rules.is_empty() => Ok(Some("The app already has this rule.".into())),
         Ok(_) => Ok(None),
         Err(Error::Refused(Refusal::RuleLimitReached { limit: max })) => {
             Ok(Some(format!("The app has reached its limit of {max} rules.")))
@@ -131,6 +133,7 @@ async fn rules_page(call: &RequestContext, own: &OwnedApp) -> Result<StreamRules
         action: path.clone(),
         delete: format!("{path}/delete"),
         live: format!("{path}/live"),
+        form_id: new_form_id(call)?,
         value: FormField::default(),
         tag: FormField::default(),
         query_errors: Vec::new(),

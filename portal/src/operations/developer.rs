@@ -59,7 +59,7 @@ pub(super) static PORTAL: &[Endpoint] = &[
         .handler(&stream::submit_rule)
         .summary("Tests a rule on stored posts, or adds it.")
         .params(&[ID])
-        .body(BodySpec::Form(text_members! { MAX_TEXT; csrf value tag do })),
+        .body(BodySpec::Form(text_members! { MAX_TEXT; csrf form value tag do })),
     portal_page("developerDeleteRule", "POST", "/developer/apps/{id}/stream/delete")
         .handler(&stream::delete)
         .summary("Deletes a rule.")

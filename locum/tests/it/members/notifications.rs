@@ -126,7 +126,12 @@ fn requests_to_follow_are_accepted_and_declined() {
     assert!(seen["data"].is_null(), "{seen}");
     let page = page_with(&mut own, "/notifications", "followed you");
     assert!(!page.contains("asked to follow you"), "{page}");
-    assert_eq!(press(&mut own, "/home", &format!("approve {}", stranger.id)), 404);
+    for (act, status) in [("approve", 303), ("deny", 404)] {
+        assert_eq!(press(&mut own, "/home", &format!("{act} {}", welcome.id)), status, "{act} twice");
+    }
+    for (act, status) in [("approve", 404), ("deny", 303)] {
+        assert_eq!(press(&mut own, "/home", &format!("{act} {}", stranger.id)), status, "{act} twice");
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{press, signed_in};
+use super::{press, signed_in, submit_to};
 use crate::harness::{TestServer, shared_server};
 use crate::pages::browser::Browser;
 
@@ -107,8 +107,13 @@ fn thread_shows_what_a_post_replies_to_and_its_replies() {
     assert!(browser.get("/bookmarks").assert_page(200).contains("Where is the harbour?"));
     let confirmation = format!("value=\"delete {root}\">Delete</button></details>");
     assert!(browser.get(&path).assert_page(200).contains(&confirmation));
-    assert_eq!(press(&mut browser, &path, &format!("delete {root}")), 303);
+    let page = browser.get(&path);
+    for _ in 0..2 {
+        let deleted = browser.submit(&page, "/i/actions", &[("act", &format!("delete {root}"))]);
+        assert_eq!((deleted.status, deleted.header("location")), (303, "/home"));
+    }
     browser.get(&path).assert_page(404);
+    assert_eq!(submit_to(&mut browser, "/i/actions", &[("act", "delete 1")]).status, 404);
 }
 
 #[test]

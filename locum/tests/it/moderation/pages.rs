@@ -236,7 +236,10 @@ fn suspended_person_appeals_by_the_link_in_the_email() {
     let empty = browser.submit(&page, "/appeal", &[("text", " ")]);
     assert_eq!(empty.status, 400);
     assert!(empty.text().contains("An appeal has 1 to 2000 characters") && empty.text().contains("name=\"text\""));
-    assert_eq!(browser.submit(&page, "/appeal", &[("text", "Not me")]).status, 200);
+    for _ in 0..2 {
+        let appealed = browser.submit(&page, "/appeal", &[("text", "Not me")]);
+        assert!(appealed.status == 200 && appealed.text().contains("You appealed"), "{}", appealed.text());
+    }
     assert_eq!(browser.submit(&page, "/appeal", &[("text", "Again")]).status, 403);
     let appeals = moderate_on(&server, &["appeals"]);
     assert_eq!((&appeals[0]["text"], &appeals[0]["action"]["id"]), (&"Not me".into(), &action["id"]));
@@ -287,9 +290,6 @@ fn rejected_appeal_is_answered_by_email() {
 }
 
 #[test]
-fn settings_lead_to_the_decisions_and_back() {
-    let server = TestServer::start(&[]);
-#[test]
 fn appeal_is_offered_as_long_as_it_is_accepted() {
     let server = TestServer::start(&[]);
     let (user, mut browser) = member(&server, "author");
@@ -302,6 +302,9 @@ fn appeal_is_offered_as_long_as_it_is_accepted() {
     assert!(late.text().contains("Rule 5") && !late.text().contains("name=\"text\""), "{}", late.text());
 }
 
+#[test]
+fn settings_lead_to_the_decisions_and_back() {
+    let server = TestServer::start(&[]);
     let (_, mut browser) = member(&server, "member");
     assert!(browser.get("/settings/account").text().contains("<li><a href=\"/settings/moderation\">"));
     let page = browser.get("/settings/moderation").text();

@@ -42,7 +42,15 @@ fn applications_wait_for_a_moderator_when_registrations_need_approval() {
     let waiting = cli(&["mod", "applications"]).json();
     let ids: Vec<&str> = waiting.as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap()).collect();
     assert_eq!(ids.len(), 2);
-    cli(&["mod", "admit", ids[0], "accept"]).assert_success();
+    let moderator = server.new_user("moderator");
+    cli(&["role", "grant", &moderator.username, "moderator"]).assert_success();
+    let mut staff = Browser::new(&server);
+    assert_eq!(staff.sign_in(&moderator.username, "a long secret", "/admin/people").status, 303);
+    let page = staff.get("/admin/people");
+    let decision = [("application", ids[0]), ("decision", "accept")];
+    assert_eq!(staff.submit(&page, "/admin/applications", &decision).header("location"), "/admin/people");
+    let again = staff.submit(&page, "/admin/applications", &decision).header("location").to_owned();
+    assert!(staff.get(again).text().contains("This application was decided before."));
     cli(&["mod", "admit", ids[1], "reject"]).assert_success();
     assert!(cli(&["mod", "admit", ids[1], "accept"]).code != 0);
     office.wait_for_email("ada@example.org", "was accepted. You can sign in.");

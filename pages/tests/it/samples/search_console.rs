@@ -128,6 +128,7 @@ pub(crate) fn stream_rules_states() -> Vec<(&'static str, StreamRulesPage)> {
         action: format!("{}/stream", app.path),
         delete: format!("{}/stream/delete", app.path),
         live: format!("{}/stream/live", app.path),
+        form_id: "f0rm".to_owned(),
         app,
         value: FormField::default(),
         tag: FormField::default(),
