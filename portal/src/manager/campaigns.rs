@@ -48,6 +48,8 @@ pub(super) fn list(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<AdsManagerPa
         let search = base::percent::encode(&search);
         ctx.page_path(&format!("?days={}&q={search}{more}", ctx.request.days))
     };
+    let cursor = query.get("cursor").map(|cursor| format!("&cursor={}", base::percent::encode(cursor)));
+    let all = here(&format!("{}&select=all", cursor.unwrap_or_default()));
     let empty = if search.is_empty() {
         EmptyState::new("No campaigns yet", "A campaign has a budget and the line items that spend it.", create.clone())
     } else {
@@ -59,7 +61,7 @@ pub(super) fn list(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<AdsManagerPa
         lead: if is_empty { String::new() } else { figures.caption() },
         rows: found.rows.iter().map(|campaign| campaign_row(ctx, campaign, &figures)).collect(),
         search: (!is_empty).then(|| search_form(ctx, &search).into()),
-        selection: selection::row_selection(ctx, &CAMPAIGN, "campaigns", here("&select=all")),
+        selection: selection::row_selection(ctx, &CAMPAIGN, "campaigns", all),
         empty,
         pager: Pager {
             previous: None,

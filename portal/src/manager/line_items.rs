@@ -59,7 +59,7 @@ pub(super) fn line_items_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, campaign: 
             ctx,
             &LINE_ITEM,
             "line-items",
-            ctx.page_path(&format!("{here}?select=all")),
+            ctx.page_path(&format!("{here}?days={}&select=all", ctx.request.days)),
         ),
         ..extendable_table(add, rows, empty)
     };

@@ -8,6 +8,7 @@ use ads_engine::{
     AccountContext, AccountTimeZone, AdsCaller, AdsRecord, AdsRequest, AdsRole, CONSOLE_APP_ID, OperationData,
     OperationOutput, ParsedParams, RecordView, RequiredRole, Resource, ResourceVerb, SharedEvaluator,
 };
+use base::percent::encode;
 use base::{Error, Fault, SiteLinks, Time, UserId, Vocabulary};
 use pages::manager::{AdsAccountSummary, NavLink};
 use serde_json::Value;
@@ -27,6 +28,16 @@ pub(super) struct ManagerRequest {
     pub(super) query: PageQuery,
     /// Of statistics: 7, 14 or 28.
     pub(super) days: i64,
+}
+
+impl ManagerRequest {
+    /// With a question mark, or empty: leads back to the same part of a list, without what the last form has done.
+    pub(super) fn list_query(&self) -> String {
+        let pairs = self.query.pairs().filter(|(name, _)| !matches!(*name, "done" | "undo"));
+        let pairs = pairs.map(|(name, value)| format!("{}={}", encode(name), encode(value)));
+        let joined = pairs.collect::<Vec<_>>().join("&");
+        if joined.is_empty() { joined } else { format!("?{joined}") }
+    }
 }
 
 pub(super) struct ManagerAccount {

@@ -183,7 +183,10 @@ pub(super) fn undo_button(route: &ManagerRoute) -> Option<ActionButton> {
         ActionButton {
             text: "Undo pause",
             path: format!("/ads/{}/{part}/selected?ids={ids}", place.account),
-            hidden: vec![("entity_status", "ACTIVE".to_owned()), ("next", format!("/ads/{}", here.join("/")))],
+            hidden: vec![
+                ("entity_status", "ACTIVE".to_owned()),
+                ("next", format!("/ads/{}{}", here.join("/"), route.request.list_query())),
+            ],
             ..ActionButton::default()
         }
     })

@@ -22,12 +22,12 @@ pub(super) fn serving_cells(
     cells
 }
 
-/// `next` is the path to return to.
+/// `here` is the path of the page, to which it returns.
 pub(super) fn status_button(
     ctx: &ManagerAccount,
     (part, resource): (&str, &Resource),
     one: &RecordView,
-    next: &str,
+    here: &str,
 ) -> Vec<ActionButton> {
     let (text, act) = match one.text("entity_status") {
         "ACTIVE" => ("Pause", "pause"),
@@ -37,7 +37,7 @@ pub(super) fn status_button(
     let button = ActionButton {
         text,
         path: ctx.page_path(&format!("/{part}/{}/{act}", one.id())),
-        hidden: vec![("next", ctx.page_path(next))],
+        hidden: vec![("next", ctx.page_path(&format!("{here}{}", ctx.request.list_query())))],
         ..ActionButton::default()
     };
     if ctx.may(ResourceVerb::Update, resource) { vec![button] } else { Vec::new() }

@@ -87,6 +87,15 @@ fn campaigns_are_found_by_the_beginning_of_their_name() {
     }
     let found = manager.shown("?q=spring");
     assert!(found.contains("Spring sale") && found.contains("Spring tour") && !found.contains("Winter"), "{found}");
+    for number in 0..20 {
+        manager.campaign_with(&format!("More {number}"), "ACTIVE");
+    }
+    let first = manager.shown("");
+    let next = first.split("rel=\"next\" href=\"").nth(1).unwrap().split('"').next().unwrap();
+    let older = manager.browser.get(next.replace("&#38;", "&")).text();
+    let all = older.split("&#38;select=all").next().unwrap().rsplit('"').next().unwrap();
+    let ticked = manager.browser.get(format!("{}&select=all", all.replace("&#38;", "&"))).text();
+    assert!(ticked.contains("Spring sale") && ticked.contains(" checked"), "{ticked}");
     let none = manager.shown("?q=autumn");
     assert!(none.contains("No campaign found") && none.contains("Show all campaigns"), "{none}");
 }
