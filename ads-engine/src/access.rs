@@ -1,6 +1,7 @@
 //! Roles on an account and what each may do (contract ads §1.9).
 
-use base::Vocabulary;
+use base::refusal::AdsProblem;
+use base::{Error, Vocabulary};
 
 base::named_enum! {
     pub enum AdsRole {
@@ -79,4 +80,17 @@ impl RequiredRole {
             Self::Admin => matches!(role, Admin),
         }
     }
+}
+
+const NOT_ALLOWED: &str = "ACTION_NOT_ALLOWED";
+const ROLE_NOT_ALLOWED: &str = "The role on this account does not allow this action";
+
+/// The refusal of a caller whose role is not enough.
+pub fn role_not_allowed() -> Error {
+    AdsProblem::new(NOT_ALLOWED, ROLE_NOT_ALLOWED).into()
+}
+
+/// Whether a problem is [`role_not_allowed`]: other refusals have the same code.
+pub fn is_role_not_allowed(problem: &AdsProblem) -> bool {
+    problem.code == NOT_ALLOWED && problem.message == ROLE_NOT_ALLOWED
 }

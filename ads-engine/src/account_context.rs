@@ -8,7 +8,7 @@ use base::{Error, Refusal, SiteLinks, Time, UserId, Vocabulary};
 use store::records;
 use store::{Tx, ads};
 
-use crate::access::{AdsRole, RequiredRole};
+use crate::access::{AdsRole, RequiredRole, role_not_allowed};
 use crate::config::AdsConfig;
 use crate::declaration::Resource;
 use crate::record::AdsRecord;
@@ -99,8 +99,7 @@ impl<'t, 'c> AccountContext<'t, 'c> {
             return Err(account_not_found(accounts, id));
         };
         if !required_role.allows_role(role) {
-            let message = "The role on this account does not allow this action";
-            return Err(AdsProblem::new("ACTION_NOT_ALLOWED", message).into());
+            return Err(role_not_allowed());
         }
         let approval = record.text("approval_status");
         if writes && required_role == RequiredRole::CampaignWriter && approval != "ACCEPTED" {

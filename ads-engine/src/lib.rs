@@ -24,7 +24,7 @@ mod record_view;
 pub mod reference_lists;
 mod request;
 
-pub use access::{AdsRole, RequiredRole};
+pub use access::{AdsRole, RequiredRole, is_role_not_allowed, role_not_allowed};
 pub use account_context::{AccountContext, BatchState, OpenAccount, SHARED_ACCOUNT_ID};
 pub use base::AccountTimeZone;
 pub use config::{AdsConfig, CURRENCIES, CurrencyRates, RATE_ONE};

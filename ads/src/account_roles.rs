@@ -1,6 +1,6 @@
 //! Grants and revokes roles on accounts, by an administrator of the account or an operator.
 
-use ads_engine::{AdsRecord, AdsRole, RequiredRole};
+use ads_engine::{AdsRecord, AdsRole, RequiredRole, role_not_allowed};
 use base::refusal::AdsProblem;
 use base::{Error, UserId};
 use network::audit::{self, AuditAction, AuditActor};
@@ -66,8 +66,7 @@ fn ensure_may_manage_roles(tx: &mut Tx<'_>, actor: &AuditActor, account: &AdsRec
     if own.is_some_and(|own| RequiredRole::Admin.allows_role(own)) {
         return Ok(());
     }
-    let message = "The role on this account does not allow this action";
-    Err(AdsProblem::new("ACTION_NOT_ALLOWED", message).into())
+    Err(role_not_allowed())
 }
 
 /// Refuses to leave an account without an administrator; operators may.

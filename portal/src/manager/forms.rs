@@ -428,10 +428,6 @@ impl FormOutcome {
     }
 }
 
-pub(super) fn action_not_allowed() -> Error {
-    AdsProblem::new("ACTION_NOT_ALLOWED", "The role on this account does not allow this action").into()
-}
-
 #[cfg(test)]
 mod tests {
     use pages::manager::FormInputKind;

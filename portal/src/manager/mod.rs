@@ -36,6 +36,7 @@ mod tables;
 mod targeting_search;
 mod upload;
 
+use ads_engine::is_role_not_allowed;
 use base::refusal::{AdsProblem, AdsRefusal};
 use base::{Error, Refusal};
 use http::HeaderValue;
@@ -248,9 +249,10 @@ fn found_or_page<T>(
         Err(stop) => return Err(stop.into()),
     };
     let first = declined.problems.into_iter().next();
+    let is_forbidden = first.as_ref().is_some_and(is_role_not_allowed);
     let (code, message) = first.map_or(("", String::new()), |one| (one.code, one.message));
     let wrong = match code {
-        "ACTION_NOT_ALLOWED" => PageErrorKind::Forbidden,
+        _ if is_forbidden => PageErrorKind::Forbidden,
         code if code.ends_with("NOT_FOUND") || code.ends_with("ILLEGAL_CHARACTERS") => {
             return Err(not_found_page(call, visit));
         }

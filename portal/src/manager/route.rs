@@ -1,11 +1,12 @@
 //! Routing of Ads Manager paths to pages and forms.
 
+use ads_engine::{is_role_not_allowed, role_not_allowed};
 use base::Error;
-use base::refusal::{AdsProblem, ProblemLocation};
+use base::refusal::AdsProblem;
 use pages::manager::{AdsManagerPage, NavLink};
 use store::Tx;
 
-use super::forms::{FormDefinition, FormOutcome, SubmittedFields, action_not_allowed};
+use super::forms::{FormDefinition, FormOutcome, SubmittedFields};
 use super::reports::Report;
 use super::request::{ManagerAccount, ManagerRequest};
 use super::sections::Section;
@@ -116,9 +117,33 @@ impl ManagerRoute {
         Ok(Some(plan.into_outcome(&answer, sent)))
     }
 
-    /// What a form has done that is sent again.
+    /// What a form has done that is sent again. What it was about may be gone since.
     pub(super) fn repeated_outcome(&self, tx: &mut Tx<'_>) -> Result<Option<FormOutcome>, Error> {
-        Ok(self.open_form(tx)?.map(|(_, plan)| plan.into_repeated_outcome()))
+        match self.open_form(tx) {
+            Ok(form) => Ok(form.map(|(_, plan)| plan.into_repeated_outcome())),
+            Err(Error::Refused(_)) => Ok(Some(self.outcome_of_gone_form())),
+            Err(failed) => Err(failed),
+        }
+    }
+
+    fn outcome_of_gone_form(&self) -> FormOutcome {
+        let ManagerPath { account, section, id, action } = &self.path;
+        let done_code = match (id.as_str(), action.as_str()) {
+            (_, "delete") => "deleted",
+            ("publish", _) => "published",
+            _ => "changed",
+        };
+        let path = match tab_of(section) {
+            "campaigns" => format!("/ads/{account}"),
+            tab => format!("/ads/{account}/{tab}"),
+        };
+        FormOutcome { path, done_code, undo: None }
+    }
+
+    /// The page of the form's section, or of a record in it.
+    fn load_page_at(&self, tx: &mut Tx<'_>, id: &str) -> Result<Option<AdsManagerPage>, Error> {
+        let place = ManagerPath { id: id.to_owned(), action: String::new(), ..self.path.clone() };
+        Self { path: place, ..self.clone() }.load_page(tx)
     }
 
     /// Whether the role may send the form at this path; does not act on it.
@@ -134,8 +159,7 @@ impl ManagerRoute {
         sent: &SubmittedFields,
         problems: &[AdsProblem],
     ) -> Result<Option<(AdsManagerPage, Option<String>)>, Error> {
-        let forbidden = problems.iter().find(|one| one.code == "ACTION_NOT_ALLOWED");
-        if let Some(problem) = forbidden.filter(|one| one.location == ProblemLocation::Request) {
+        if let Some(problem) = problems.iter().find(|one| is_role_not_allowed(one)) {
             return Err(problem.clone().into());
         }
         let Some((ctx, mut plan)) = self.open_form(tx)? else {
@@ -143,9 +167,10 @@ impl ManagerRoute {
         };
         let failure = plan.apply_problems(sent, problems);
         if plan.is_button_only() {
-            let place = ManagerPath { action: String::new(), ..self.path.clone() };
-            let here = Self { path: place, ..self.clone() };
-            return Ok(here.load_page(tx)?.map(|page| (page, failure)));
+            let page = self.load_page_at(tx, &self.path.id)?;
+            // What has no page of its own is in a list.
+            let page = if page.is_none() { self.load_page_at(tx, "")? } else { page };
+            return Ok(page.map(|page| (page, failure)));
         }
         let page = ctx.wrap_page(&self.path.section, plan.into_page());
         Ok(Some((page, failure)))
@@ -165,11 +190,21 @@ const TABS: [(&str, &str, &str); 9] = [
     ("account", "Account", "features"),
 ];
 
+/// By the part of a path.
+fn tab_of(part: &str) -> &str {
+    match part {
+        "" => "campaigns",
+        "people" => "account",
+        "do-not-reach" => "audiences",
+        part => Section::find(part).map_or(part, |section| section.tab),
+    }
+}
+
 impl ManagerAccount {
     /// Refused for a page whose tab the role does not have. That of campaigns says so itself.
     fn check_tab(&self, part: &str) -> Result<(), Error> {
         let tab = TABS.iter().find(|(name, ..)| *name == part && part != "campaigns");
-        if tab.is_none_or(|(_, _, path)| self.may_call("GET", path)) { Ok(()) } else { Err(action_not_allowed()) }
+        if tab.is_none_or(|(_, _, path)| self.may_call("GET", path)) { Ok(()) } else { Err(role_not_allowed()) }
     }
 
     fn check_permission(&self, plan: &FormDefinition) -> Result<(), Error> {
@@ -177,18 +212,13 @@ impl ManagerAccount {
             Some(who) => who.allows_role(self.role),
             None => self.may_call(plan.method, &plan.path),
         };
-        if may { Ok(()) } else { Err(action_not_allowed()) }
+        if may { Ok(()) } else { Err(role_not_allowed()) }
     }
 
     fn wrap_page(&self, part: &str, page: AdsManagerPage) -> AdsManagerPage {
         let id = self.record.formatted_id();
         let mine = self.accounts.iter().find(|one| one.id == id).cloned();
-        let here = match part {
-            "" => "campaigns",
-            "people" => "account",
-            "do-not-reach" => "audiences",
-            part => Section::find(part).map_or(part, |section| section.tab),
-        };
+        let here = tab_of(part);
         let tabs = TABS.iter().filter(|(_, _, path)| self.may_call("GET", path));
         let tabs = tabs.map(|(part, name, _)| {
             let rest = if *part == "campaigns" { String::new() } else { format!("/{part}") };

@@ -67,7 +67,7 @@ fn are_available(ctx: &ManagerAccount) -> bool {
 
 /// Refuses roles that may not read statistics.
 pub(super) fn require_access(ctx: &ManagerAccount) -> Result<(), Error> {
-    if ctx.may_call("GET", STATS_PATH) { Ok(()) } else { Err(super::forms::action_not_allowed()) }
+    if ctx.may_call("GET", STATS_PATH) { Ok(()) } else { Err(ads_engine::role_not_allowed()) }
 }
 
 pub(super) fn stats_columns(name: &'static str, third: &'static str, has_stats: bool) -> Vec<TableColumn> {
