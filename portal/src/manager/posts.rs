@@ -4,7 +4,7 @@ use ads::resources::draft_posts::DRAFT_POST;
 use ads::resources::media_library::LIBRARY_MEDIA;
 use ads::resources::scheduled_posts::SCHEDULED_POST;
 use ads_engine::{OperationOutput, RecordView, Resource, ResourceVerb};
-use base::Error;
+use base::{Error, PostId};
 use pages::manager::{
     AdsManagerPage, CreativePreview, CreativePreviews, DataTable, NavLink, PageBlock, TableCell, TableRow,
 };
@@ -106,7 +106,7 @@ fn published_table(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<DataTable, E
             name: id.to_owned(),
             cells: vec![
                 text.with_subtext(json_text(post, "name")),
-                TableCell::from_text(published_date(json_text(post, "created_at"))),
+                TableCell::from_text(ctx.format_time(PostId::parse(id).map(PostId::created_at))),
                 TableCell::from_text(visibility_label(is_promoted_only)),
                 TableCell::from_text(id),
             ],
@@ -122,14 +122,6 @@ fn published_table(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<DataTable, E
             ("No published posts", "Line items can promote posts of the account’s user."),
         )
     })
-}
-
-/// The date of a timestamp such as `Thu Apr 02 09:00:05 +0000 2026`.
-fn published_date(written: &str) -> String {
-    match written.split(' ').collect::<Vec<_>>()[..] {
-        [_, month, day, _, _, year] => format!("{day} {month} {year}"),
-        _ => "–".to_owned(),
-    }
 }
 
 const fn visibility_label(is_promoted_only: bool) -> &'static str {

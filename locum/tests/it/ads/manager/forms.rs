@@ -220,6 +220,9 @@ fn post_published_on_a_page_is_promoted() {
     assert!(page.contains(words) && page.contains("First"), "{page}");
     let of = [("post_type", "PUBLISHED")];
     let post = manager.ads.get("/posts", &of)["data"][0]["id_str"].clone();
+    let at = base::PostId::parse(post.as_str().unwrap()).unwrap().created_at();
+    let written = base::AccountTimeZone::from_name("America/Los_Angeles").format_time(at);
+    assert!(page.contains(&written), "no {written} in {page}");
     let promote = format!("/line-items/{item}/promote");
     manager.make(&promote, &[("pick", ""), ("post_ids", post.as_str().unwrap())]);
     assert!(manager.shown(&format!("/line-items/{item}")).contains(words));
