@@ -4,6 +4,7 @@ use ads::resources::cards::CARD;
 use ads::resources::media_library::LIBRARY_MEDIA;
 use ads_engine::{OperationOutput, RecordView, ResourceVerb};
 use base::Error;
+use pages::Pager;
 use pages::manager::{AdsManagerPage, CreativePreview, CreativePreviews, DetailList, EmptyState, PageBlock, TableCell};
 use serde_json::{Map, Value, json};
 use store::Tx;
@@ -26,10 +27,18 @@ const NEW_CARDS: &[(&str, &str, &str, &str)] = &[
     ("video", "video-cards", "Create video conversation card", "Video conversation card"),
 ];
 
+/// Cards of each kind.
+const PAGE_SIZE: usize = 50;
+
 pub(super) fn list(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<AdsManagerPage, Error> {
-    let mut shown = Vec::new();
-    for section in card_sections() {
-        for card in ctx.list(tx, section.resource, json!({ "count": 50 }))?.rows {
+    let (mut shown, mut next) = (Vec::new(), Vec::new());
+    let cursor = |section: &Section| ctx.request.query.get(section.name);
+    let is_first = card_sections().all(|section| cursor(section).is_none());
+    // Each kind has a cursor of its own until its last page.
+    for section in card_sections().filter(|section| is_first || cursor(section).is_some()) {
+        let found = ctx.list(tx, section.resource, json!({ "count": PAGE_SIZE, "cursor": cursor(section) }))?;
+        next.extend(found.next.map(|next| format!("{}={}", section.name, base::percent::encode(&next))));
+        for card in found.rows {
             shown.push(CreativePreview {
                 action_buttons: record_buttons(ctx, section, &card.id()),
                 path: Some(ctx.page_path(&format!("/{}/{}", section.name, card.id()))),
@@ -51,6 +60,10 @@ pub(super) fn list(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<AdsManagerPa
         blocks: vec![PageBlock::Previews(CreativePreviews {
             title: "All cards".to_owned(),
             items: shown,
+            pager: Pager {
+                previous: (!is_first).then(|| ctx.page_path("/cards")),
+                next: (!next.is_empty()).then(|| ctx.page_path(&format!("/cards?{}", next.join("&")))),
+            },
             empty: EmptyState::new(
                 "No cards yet",
                 "Upload an image or video to the media library, then create a card with it. \

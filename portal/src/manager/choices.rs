@@ -24,19 +24,36 @@ pub(super) enum MediaFilter {
     Videos,
 }
 
-/// Media keys, the newest media first.
+/// As many as the operation returns at once.
+const MEDIA_PAGE_SIZE: usize = 50;
+const MAX_MEDIA_PAGES: usize = 4;
+
+/// Media keys, the newest media of a type first.
 pub(super) fn media(tx: &mut Tx<'_>, ctx: &ManagerAccount, kinds: MediaFilter) -> Result<Choices, Error> {
-    let found = ctx.list(tx, &LIBRARY_MEDIA, json!({ "count": 50 }))?;
-    let fits = |one: &&RecordView| match kinds {
-        MediaFilter::All => true,
-        MediaFilter::Images => one.text("media_type") == "IMAGE",
-        MediaFilter::Videos => one.text("media_type") != "IMAGE",
+    let types: &[Option<&str>] = match kinds {
+        MediaFilter::All => &[None],
+        MediaFilter::Images => &[Some("IMAGE")],
+        MediaFilter::Videos => &[Some("VIDEO"), Some("GIF")],
     };
-    let all = found.rows.iter().filter(fits).map(|one| {
-        let named = format!("{} ({})", media_name(one), word_label(one.text("media_type")));
-        (one.text("media_key").to_owned(), named)
-    });
-    Ok(all.collect())
+    let mut all = Vec::new();
+    for kind in types {
+        let mut cursor = None;
+        for _ in 0..MAX_MEDIA_PAGES {
+            let params = json!({ "count": MEDIA_PAGE_SIZE, "media_type": kind, "cursor": cursor });
+            let found = ctx.list(tx, &LIBRARY_MEDIA, params)?;
+            all.extend(found.rows.iter().map(media_choice));
+            cursor = found.next;
+            if cursor.is_none() {
+                break;
+            }
+        }
+    }
+    Ok(all)
+}
+
+fn media_choice(medium: &RecordView) -> (String, String) {
+    let named = format!("{} ({})", media_name(medium), word_label(medium.text("media_type")));
+    (medium.text("media_key").to_owned(), named)
 }
 
 /// Falls back to the media key.

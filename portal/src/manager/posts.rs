@@ -4,7 +4,9 @@ use ads::resources::draft_posts::DRAFT_POST;
 use ads::resources::media_library::LIBRARY_MEDIA;
 use ads::resources::scheduled_posts::SCHEDULED_POST;
 use ads_engine::{OperationOutput, RecordView, Resource, ResourceVerb};
+use base::percent::encode;
 use base::{Error, PostId};
+use pages::Pager;
 use pages::manager::{
     AdsManagerPage, CreativePreview, CreativePreviews, DataTable, NavLink, PageBlock, TableCell, TableRow,
 };
@@ -23,6 +25,9 @@ use super::tables::{extendable_table, record_buttons, text_column};
 const MEDIA_FIELDS: [&str; 4] = ["media_1", "media_2", "media_3", "media_4"];
 const PUBLISHED_PATH: &str = "<posts>";
 const PUBLISH_PATH: &str = "<post>";
+/// Posts in each table.
+const PAGE_SIZE: usize = 50;
+const PUBLISHED_CURSOR: &str = "published";
 
 pub(super) fn list(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<AdsManagerPage, Error> {
     let schedule = ctx.permitted_link(ResourceVerb::Create, &SCHEDULED_POST, "Schedule post", "/scheduled/new");
@@ -74,7 +79,8 @@ fn unpublished_table(
     let Some(section) = Section::find(part) else {
         return Ok(DataTable::default());
     };
-    let found = ctx.list(tx, section.resource, Value::Null)?;
+    let params = json!({ "count": PAGE_SIZE, "cursor": ctx.request.query.get(part) });
+    let found = ctx.list(tx, section.resource, params)?;
     let rows = found.rows.iter().map(|post| {
         let is_draft = part == "drafts";
         let at = if is_draft { post.time("updated_at") } else { post.time("scheduled_at") };
@@ -92,12 +98,13 @@ fn unpublished_table(
         let buttons = if is_open(post) { record_buttons(ctx, section, &post.id()) } else { Vec::new() };
         TableRow { name: post.id(), cells, action_buttons: buttons, ..TableRow::default() }
     });
-    Ok(extendable_table(None, rows.collect(), empty))
+    Ok(DataTable { pager: table_pager(ctx, part, found.next), ..extendable_table(None, rows.collect(), empty) })
 }
 
 fn published_table(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<DataTable, Error> {
-    let params = json!({ "post_type": "PUBLISHED", "timeline_type": "ALL", "count": 50 });
-    let posts = ctx.list_values(tx, PUBLISHED_PATH, &[], params)?;
+    let cursor = ctx.request.query.get(PUBLISHED_CURSOR);
+    let params = json!({ "post_type": "PUBLISHED", "timeline_type": "ALL", "count": PAGE_SIZE, "cursor": cursor });
+    let (posts, next) = ctx.list_value_page(tx, PUBLISHED_PATH, &[], params)?;
     let rows = posts.iter().map(|post| {
         let id = json_text(post, "id_str");
         let is_promoted_only = post.get("nullcast").and_then(Value::as_bool) != Some(false);
@@ -116,12 +123,20 @@ fn published_table(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<DataTable, E
     Ok(DataTable {
         title: "Published".to_owned(),
         columns: ["Post", "Published", "Audience", "Post ID"].map(text_column).into(),
+        pager: table_pager(ctx, PUBLISHED_CURSOR, next),
         ..extendable_table(
             None,
             rows.collect(),
             ("No published posts", "Line items can promote posts of the account’s user."),
         )
     })
+}
+
+/// Each table has a query parameter of its own for its cursor.
+fn table_pager(ctx: &ManagerAccount, name: &str, next: Option<String>) -> Pager {
+    let first = ctx.request.query.get(name).map(|_| ctx.page_path("/posts"));
+    let next = next.map(|next| ctx.page_path(&format!("/posts?{name}={}", encode(&next))));
+    Pager { previous: first, next }
 }
 
 const fn visibility_label(is_promoted_only: bool) -> &'static str {

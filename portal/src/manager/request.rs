@@ -217,11 +217,23 @@ impl ManagerAccount {
         ids: &[&str],
         params: Value,
     ) -> Result<Vec<Value>, Error> {
+        Ok(self.list_value_page(tx, path, ids, params)?.0)
+    }
+
+    /// As [`Self::list_values`], with the cursor of the next page.
+    pub(super) fn list_value_page(
+        &self,
+        tx: &mut Tx<'_>,
+        path: &str,
+        ids: &[&str],
+        params: Value,
+    ) -> Result<(Vec<Value>, Option<String>), Error> {
         if !self.may_call("GET", path) {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), None));
         }
-        match self.call(tx, ("GET", path), ids, params)?.data {
-            OperationData::Value(Value::Array(items)) => Ok(items),
+        let output = self.call(tx, ("GET", path), ids, params)?;
+        match output.data {
+            OperationData::Value(Value::Array(items)) => Ok((items, output.next_cursor.flatten())),
             _ => Err(Fault::new(format!("{path} does not return an array")).into()),
         }
     }

@@ -8,6 +8,7 @@ use base::clock::wall_time;
 
 use super::{Manager, csrf};
 use crate::harness::{TestRequest, percent_encode, shared_server};
+use crate::media::{at_once, samples};
 use crate::pages::browser::hidden;
 
 impl Manager {
@@ -98,6 +99,48 @@ fn campaigns_are_found_by_the_beginning_of_their_name() {
     assert!(ticked.contains("Spring sale") && ticked.contains(" checked"), "{ticked}");
     let none = manager.shown("?q=autumn");
     assert!(none.contains("No campaign found") && none.contains("Show all campaigns"), "{none}");
+}
+
+#[test]
+fn posts_and_cards_of_later_pages_are_reached() {
+    let mut manager = Manager::new();
+    for number in 0..51 {
+        manager.ads.make("/draft_posts", &[("text", &format!("Draft {number:02} of many"))]);
+        let poll = [
+            ("name", &*format!("Poll {number:02} of many")),
+            ("first_choice", "East"),
+            ("second_choice", "West"),
+            ("duration_in_minutes", "1440"),
+        ];
+        manager.ads.make("/cards/poll", &poll);
+    }
+    for (path, what) in [("/posts", "Draft"), ("/cards", "Poll")] {
+        let named = |page: &str| (0..51).filter(|number| page.contains(&format!("{what} {number:02} of many"))).count();
+        let first = manager.shown(path);
+        assert_eq!(named(&first), 50, "{first}");
+        let next = first.split("rel=\"next\" href=\"").nth(1).unwrap().split('"').next().unwrap();
+        let older = manager.browser.get(next.replace("&#38;", "&")).text();
+        assert_eq!(named(&older), 1, "{older}");
+    }
+}
+
+#[test]
+fn forms_offer_media_of_their_kind_that_are_older_than_many_others() {
+    let mut manager = Manager::new();
+    let add = |manager: &Manager, category: &str, file: &[u8]| {
+        let uploaded = at_once(&manager.ads.person, category, file).assert_status(200);
+        let key = uploaded["data"]["media_key"].as_str().unwrap().to_owned();
+        manager.ads.send("POST", "/media_library", &[("media_key", &key)]).assert_status(200);
+        key
+    };
+    let moving = add(&manager, "tweet_gif", &samples::gif(2));
+    for _ in 0..51 {
+        add(&manager, "tweet_image", &samples::png(8, 8));
+    }
+    for form in ["/cards/new/video", "/drafts/new"] {
+        let page = manager.shown(form);
+        assert!(page.contains(&format!("<option value=\"{moving}\"")), "{form}: {page}");
+    }
 }
 
 #[test]
