@@ -52,6 +52,12 @@ impl PageFrame {
         if self.query.is_empty() { self.path.clone() } else { format!("{}?{}", self.path, self.query) }
     }
 
+    /// Leads to `next` afterwards, a local path that may be empty.
+    pub(crate) fn sign_in_path(&self, next: &str) -> String {
+        let path = self.links.sign_in;
+        if next.is_empty() { path.to_owned() } else { format!("{path}?next={}", base::percent::encode(next)) }
+    }
+
     pub(crate) fn is_own_profile(&self) -> bool {
         let username = self.account.as_ref().map(|account| account.username.as_str());
         username.is_some() && self.path.strip_prefix('/') == username

@@ -1,11 +1,11 @@
-//! Pages of longer lists.
+//! Pages of longer lists, and where one comes back to.
 
 use pages::members::{
-    BlockedAccountsPage, BookmarksPage, HomePage, MemberSearchPage, PeoplePage, PostListPage, ProfilePage,
+    BlockedAccountsPage, BookmarksPage, HomePage, MemberSearchPage, PeoplePage, PostListPage, ProfilePage, ThreadPage,
 };
-use pages::{HtmlPage, PageFrame, Pager};
+use pages::{HtmlPage, PageFrame, Pager, SignUpPage};
 
-use crate::samples::{blocked_accounts, bookmarks, members};
+use crate::samples::{blocked_accounts, bookmarks, members, sign_in};
 
 fn before_another() -> Pager {
     Pager { previous: None, next: Some("/next?before=17".to_owned()) }
@@ -54,4 +54,14 @@ fn buttons_lead_back_to_the_page_that_they_are_on() {
     let mut home: HomePage = state(members::home_states(), "older");
     home.frame = PageFrame { path: "/home".to_owned(), query: "before=17".to_owned(), ..home.frame };
     assert!(home.render_html().unwrap().contains("name=\"next\" value=\"/home?before=17\""));
+}
+
+#[test]
+fn links_to_sign_in_lead_back() {
+    let thread: ThreadPage = state(members::thread_states(), "visitor");
+    let sign_up: SignUpPage = state(sign_in::sign_up_states(), "plain");
+    let sign_up = SignUpPage { next: "/ada/status/17".to_owned(), ..sign_up };
+    for html in [thread.render_html().unwrap(), sign_up.render_html().unwrap()] {
+        assert!(html.contains("<a href=\"/sign-in?next=%2Fada%2Fstatus%2F17\">Sign in</a>"), "{html}");
+    }
 }
