@@ -50,6 +50,8 @@ pub struct WebhookItem {
     pub checked: Time,
     pub challenge: Option<LastChallenge>,
     pub deliveries: Vec<DeliveryItem>,
+    /// What was typed for a replay that was refused: from and to.
+    pub replay: [String; 2],
 }
 
 /// A webhook with its last challenge and its deliveries.

@@ -5,7 +5,7 @@ mod manager;
 mod operations;
 mod site;
 
-pub use developer::webhooks::{challenge_webhook, load_webhook_item};
+pub use developer::webhooks::{challenge_webhook, keep_replay_range, load_webhook_item};
 pub use operations::{DEVELOPMENT, ENDPOINTS, form_endpoint, page_endpoint, portal_page};
 pub use site::assets::serve_asset;
 pub use site::errors::exit_page;

@@ -4,7 +4,10 @@ use base::{AppId, Error, Id, Refusal, SplitRefusal};
 use network::webhooks as rules;
 use pages::console::{AppWebhook, ConsoleWebhooksPage, SelectOption};
 use pages::{FormField, Notice};
-use portal::{BrowserVisit, PageExit, SubmittedForm, challenge_webhook, load_webhook_item, portal_page, redirect_to};
+use portal::{
+    BrowserVisit, PageExit, SubmittedForm, challenge_webhook, keep_replay_range, load_webhook_item, portal_page,
+    redirect_to,
+};
 use store::Tx;
 use store::apps::App;
 use store::webhooks as stored;
@@ -59,7 +62,7 @@ async fn submit(call: RequestContext) -> Result<HttpReply, PageExit> {
             let (failure, url) = if act == "register" {
                 (None, FormField::invalid(sent.text("url"), message))
             } else {
-                (Some(message), FormField::default())
+                (Some((message, &sent)), FormField::default())
             };
             Ok(render(&call, &visit, None, failure, url).await?.status(400))
         }
@@ -108,12 +111,17 @@ async fn render(
     call: &RequestContext,
     visit: &BrowserVisit,
     done: Option<&str>,
-    failure: Option<String>,
+    failure: Option<(String, &SubmittedForm<'_>)>,
     url: FormField,
 ) -> Result<HttpReply, PageExit> {
-    let (webhooks, is_truncated, apps) = call.read(load).await?;
+    let (mut webhooks, is_truncated, apps) = call.read(load).await?;
     let mut frame = visit.page_frame(call);
-    frame.failure = failure;
+    if let Some((failure, sent)) = failure {
+        frame.failure = Some(failure);
+        for one in &mut webhooks {
+            keep_replay_range(&mut one.webhook, sent);
+        }
+    }
     frame.notices.extend(done.map(Notice::success));
     let page = ConsoleWebhooksPage { frame, path: PATH, webhooks, is_truncated, apps, url, sink: sink_url(call) };
     Ok(visit.render_page(call, &page)?)

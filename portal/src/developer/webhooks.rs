@@ -47,7 +47,7 @@ pub(crate) async fn submit_action(call: RequestContext) -> Result<HttpReply, Pag
         }
         Err(Error::Refused(refusal)) => {
             let why = error_message(&refusal).to_owned();
-            Ok(webhooks_page(&call, &own, None, Some(why)).await?.status(400))
+            Ok(webhooks_page(&call, &own, None, Some((why, &sent))).await?.status(400))
         }
         Err(stop) => Err(outcome_or_page::<()>(&call, &own.visit, Err(stop))
             .err()
@@ -106,7 +106,7 @@ async fn webhooks_page(
     call: &RequestContext,
     own: &OwnedApp,
     done: Option<&str>,
-    failure: Option<String>,
+    refused: Option<(String, &SubmittedForm<'_>)>,
 ) -> Result<HttpReply, PageExit> {
     let app = own.app.id;
     let found = call.read(move |tx| {
@@ -116,8 +116,13 @@ async fn webhooks_page(
         }
         Ok(all)
     });
-    let mut frame = own.visit.page_frame(call);
-    frame.failure = failure;
+    let (mut frame, mut webhooks) = (own.visit.page_frame(call), found.await?);
+    if let Some((failure, sent)) = refused {
+        frame.failure = Some(failure);
+        for webhook in &mut webhooks {
+            keep_replay_range(webhook, sent);
+        }
+    }
     frame.notices.extend(done.map(Notice::success));
     let dev = call.state.page_context.config.dev;
     let site = call.state.site.url;
@@ -125,10 +130,17 @@ async fn webhooks_page(
         frame,
         action: AppTab::Webhooks.path_for_app(&own.app_ref()),
         app: own.app_ref(),
-        webhooks: found.await?,
+        webhooks,
         sink_url: dev.then(|| format!("{site}/webhook-sink/{app}")),
     };
     Ok(own.visit.render_page(call, &page)?)
+}
+
+/// Shows again what was typed for a replay that was refused.
+pub fn keep_replay_range(webhook: &mut WebhookItem, sent: &SubmittedForm<'_>) {
+    if sent.text("act") == "replay" && sent.text("webhook") == webhook.id {
+        webhook.replay = [sent.text("from"), sent.text("to")];
+    }
 }
 
 /// With the newest deliveries and the last challenge.
@@ -154,6 +166,7 @@ pub fn load_webhook_item(tx: &mut Tx<'_>, webhook: Webhook) -> Result<WebhookIte
             problem: last.problem,
         }),
         deliveries: sent,
+        replay: Default::default(),
     })
 }
 

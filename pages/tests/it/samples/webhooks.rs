@@ -23,6 +23,7 @@ pub(crate) fn webhook_item(text: &str, valid: bool) -> WebhookItem {
             answer: format!("{{\"response_token\":\"{text}\"}}"),
             problem: text.to_owned(),
         }),
+        replay: [text.to_owned(), String::new()],
         deliveries: vec![DeliveryItem {
             number: 7,
             event: if text.is_empty() { "post.create".to_owned() } else { text.to_owned() },
