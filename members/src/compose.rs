@@ -100,7 +100,10 @@ async fn handle_form(submission: Arc<UploadSubmission>) -> Result<HttpReply, Pag
     let mut draft = PostDraft::from_form(form);
     let mut problems = DraftProblems::default();
     let form_id = form.text("form").unwrap_or_default();
-    let (is_attaching, is_shown) = (form.text("act") == Some("attach"), form.text("act") == Some("show"));
+    let act = form.text("act").unwrap_or_default();
+    let removed = act.strip_prefix("remove ").map(MediaId::parse);
+    draft.media.retain(|id| removed != Some(Some(*id)));
+    let (is_attaching, is_shown) = (act == "attach", act == "show" || removed.is_some());
     if let Some(file) = &form.media {
         if is_submitted(call, visit.person.user.id, form_id).await? {
             return Ok(redirect_to(&draft.next));
@@ -117,9 +120,9 @@ async fn handle_form(submission: Arc<UploadSubmission>) -> Result<HttpReply, Pag
         let status = if problems.media.is_some() { 400 } else { 200 };
         return Ok(show_draft(call, visit, draft, problems).await?.status(status));
     }
-    match form.text("act") {
-        Some("draft") if draft.edit_of.is_none() => save_draft(call, visit, draft, form_id, None).await,
-        Some("schedule") if draft.edit_of.is_none() => {
+    match act {
+        "draft" if draft.edit_of.is_none() => save_draft(call, visit, draft, form_id, None).await,
+        "schedule" if draft.edit_of.is_none() => {
             if let Some(at) = parse_publication_time(&draft.publish_at, &visit.person.zone) {
                 return save_draft(call, visit, draft, form_id, Some(at)).await;
             }

@@ -68,7 +68,7 @@ const MAX_CHOICES: usize = 4;
 
 /// Form fields: `text`, `form`, `next`, one of `in_reply_to`, `quote` and `edit_of`; `media_ids`, the file `media` and
 /// its `description`; `choice1` to `choice4`, `poll_minutes`; `reply_settings`; `draft`, `publish_at`; `community`,
-/// `share`; `act`, which is `attach`, `show`, `post`, `draft` or `schedule`.
+/// `share`; `act`, which is `attach`, `remove` and an id, `show`, `post`, `draft` or `schedule`.
 #[derive(Template)]
 #[template(path = "members/write.html")]
 pub struct WritePostPage {

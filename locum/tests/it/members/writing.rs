@@ -77,6 +77,13 @@ fn form_refuses_a_fifth_picture_and_a_mixture_and_keeps_the_others() {
         assert!(page.contains(REFUSAL) && page.contains("My pictures"), "{page}");
         assert_eq!(page.matches("<li>Attached file").count(), 4);
     }
+    let ids: Vec<String> = hidden(&page, "/compose")["media_ids"].split(',').map(str::to_owned).collect();
+    let remove = format!("remove {}", ids[1]);
+    assert!(page.contains(&format!("value=\"{remove}\">Remove")), "{page}");
+    let texts = [("text", "My pictures"), ("choice1", "Tea"), ("act", &remove)];
+    let fewer = send_form(&mut browser, &page, "/compose", &texts, b"").assert_page(200);
+    assert_eq!(hidden(&fewer, "/compose")["media_ids"], format!("{},{},{}", ids[0], ids[2], ids[3]));
+    assert!(fewer.contains("My pictures") && fewer.contains("value=\"Tea\""), "{fewer}");
     let mut five = hidden(&page, "/compose");
     five.get_mut("media_ids").unwrap().push_str(",1234567890123");
     let five: Vec<(&str, &str)> = five.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
