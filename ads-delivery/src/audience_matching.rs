@@ -4,6 +4,7 @@
 use ads::audience_schedule::{SIZE_FIELDS, find_audience, lock_audience, mark_audience_changed, schedule_measurement};
 use ads::resources::audience_targeting;
 use ads::resources::custom_audiences::{CUSTOM_AUDIENCE, FLEXIBLE};
+use ads::resources::web_event_tags::WEB_EVENT_TAG;
 use ads::segments;
 use ads_engine::AdsRecord;
 use base::time::DAY_MS;
@@ -32,9 +33,11 @@ pub struct AudienceMeasurement {
     due_at: Option<i64>,
 }
 
-/// Whether any user's keys may be out of date.
+/// Whether any user's keys may be out of date, and something compares with them: members of audiences, or identifiers in
+/// conversions, which sites with a tag report.
 pub fn has_unkeyed_users(tx: &mut Tx<'_>) -> Result<bool, Fault> {
-    audiences::has_pending_matches(tx)
+    let has_use = audiences::has_members(tx)? || records::exists(tx, WEB_EVENT_TAG.name)?;
+    Ok(has_use && audiences::has_unkeyed_users(tx)?)
 }
 
 /// Stores the keys of some users; returns true while there are more.

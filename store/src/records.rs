@@ -216,6 +216,12 @@ pub fn list_ids_by_account(tx: &mut Tx<'_>, kind: &str, account: i64) -> Result<
     tx.query_rows(sql, &[kind.into(), account.into()])
 }
 
+/// Whether any account has, or had, a record of a kind.
+pub fn exists(tx: &mut Tx<'_>, kind: &str) -> Result<bool, Fault> {
+    let sql = "SELECT 1 FROM ads_record WHERE kind = $1 LIMIT 1";
+    tx.row_exists(sql, &[kind.into()])
+}
+
 /// The first 100 listed records of all accounts whose indexed field has a value, oldest first.
 pub fn list_in_all_accounts(
     tx: &mut Tx<'_>,

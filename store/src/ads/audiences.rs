@@ -14,7 +14,7 @@ use base::{Fault, Time, UserId};
 use crate::Tx;
 use crate::db::{SqlValue, insert_new_later};
 
-pub use matching::{find_users_by_keys, has_pending_matches, match_pending_members, refresh_user_keys};
+pub use matching::{find_users_by_keys, has_members, has_unkeyed_users, match_pending_members, refresh_user_keys};
 
 /// A letter for the kind, then a SHA-256 digest.
 pub type AudienceKey = [u8; 33];

@@ -20,15 +20,16 @@ fn lock_matching(tx: &mut Tx<'_>) -> Result<(), Fault> {
     Ok(())
 }
 
-fn has_members(tx: &mut Tx<'_>) -> Result<bool, Fault> {
+/// Whether any audience has members.
+pub fn has_members(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM audience_member LIMIT 1";
     tx.row_exists(sql, &[])
 }
 
-/// Whether there are audience members, and users whose keys may have changed.
-pub fn has_pending_matches(tx: &mut Tx<'_>) -> Result<bool, Fault> {
+/// Whether there are users whose keys may have changed.
+pub fn has_unkeyed_users(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM users WHERE keyed = 0 LIMIT 1";
-    Ok(has_members(tx)? && tx.row_exists(sql, &[])?)
+    tx.row_exists(sql, &[])
 }
 
 /// Matches members that were written since the last call; returns true while there are more.
