@@ -78,8 +78,8 @@ fn acts_from_log(tx: &mut Tx<'_>, entries: &[Entry]) -> Result<Vec<EngagementAct
 /// The ledger event for an act: attributed to an impression of the last day, or to a promoted-only post.
 pub(crate) fn attribute_act(tx: &mut Tx<'_>, act: EngagementAct) -> Result<Option<LedgerEvent>, Fault> {
     let since = act.at.plus_ms(-ATTRIBUTION_WINDOW_MS);
-    for shown in ledger::list_impressions_of_viewer(tx, act.viewer, since)? {
-        if shown.at <= act.at && matches_impression(tx, &shown, act)? {
+    for shown in ledger::list_impressions_of_viewer(tx, act.viewer, (since, act.at))? {
+        if matches_impression(tx, &shown, act)? {
             return Ok(Some(event_from_impression(tx, &shown, act)));
         }
     }

@@ -89,16 +89,17 @@ impl ConversionIdentity {
 pub fn find_attribution(tx: &mut Tx<'_>, conversion: &ReportedConversion) -> Result<Option<Attribution>, Fault> {
     let days = conversion.click_window.max(conversion.view_window);
     let since = conversion.at.plus_ms(-days * DAY_MS - ENGAGEMENT_WINDOW_MS);
+    let until = conversion.at.plus_ms(TIME_PRECISION_MS);
     let mut impressions: Vec<i64> = conversion.identity.impression.into_iter().collect();
     for viewer in conversion.identity.resolve_viewers(tx)? {
-        let shown = ledger::list_impressions_of_viewer(tx, viewer, since)?;
+        let key = (conversion.tag.account_id, viewer);
+        let shown = ledger::list_account_impressions_of_viewer(tx, key, (since, until))?;
         impressions.extend(shown.iter().map(|event| event.impression_id));
     }
     impressions.sort_unstable();
     impressions.dedup();
     let mut touches: Vec<(ConversionPath, AdEvent)> = Vec::new();
     for event in ledger::list_events_by_impressions(tx, &impressions)? {
-        let until = conversion.at.plus_ms(TIME_PRECISION_MS);
         let within = |days: i64| event.at < until && event.at >= conversion.at.plus_ms(-days * DAY_MS);
         let is_click = event.kind.metrics().contains(&Metric::Clicks);
         let path = if is_click && within(conversion.click_window) {

@@ -127,7 +127,7 @@ fn ad_events_of_an_erased_account_count_on_for_nobody() {
             .write(move |tx| {
                 let kinds = [AdEventKind::Impression, AdEventKind::UrlClick, AdEventKind::Like];
                 let viewers = ledger::list_viewers(tx, &[7, 8], &kinds, Time::from_ms(0))?;
-                let impressions = ledger::list_impressions_of_viewer(tx, gone.get(), Time::from_ms(0))?;
+                let impressions = ledger::list_impressions_of_viewer(tx, gone.get(), (Time::from_ms(0), tx.now()))?;
                 Ok((viewers, impressions, ledger::event_kinds_by_impressions(tx, &[-100, -200])?))
             })
             .await;

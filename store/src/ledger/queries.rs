@@ -102,11 +102,31 @@ pub fn list_events_by_impressions(tx: &mut Tx<'_>, impressions: &[i64]) -> Resul
     tx.query_by_keys(sql, impressions, &[])
 }
 
-/// Latest first, at most 1000.
-pub fn list_impressions_of_viewer(tx: &mut Tx<'_>, viewer: i64, since: Time) -> Result<Vec<AdEvent>, Fault> {
-    let sql =
-        select!(AdEvent, "WHERE viewer = $1 AND event_time > $2 AND kind = 0 ORDER BY event_time DESC LIMIT 1000");
-    tx.query_rows(sql, &[viewer.into(), since.into()])
+/// Impressions after a time and not after another one, latest first, at most 1000.
+pub fn list_impressions_of_viewer(
+    tx: &mut Tx<'_>,
+    viewer: i64,
+    (after, until): (Time, Time),
+) -> Result<Vec<AdEvent>, Fault> {
+    let sql = select!(
+        AdEvent,
+        "WHERE viewer = $1 AND event_time > $2 AND event_time <= $3 AND kind = 0 ORDER BY event_time DESC LIMIT 1000"
+    );
+    tx.query_rows(sql, &[viewer.into(), after.into(), until.into()])
+}
+
+/// As [`list_impressions_of_viewer`], of ads of one account.
+pub fn list_account_impressions_of_viewer(
+    tx: &mut Tx<'_>,
+    (account, viewer): (i64, i64),
+    (after, until): (Time, Time),
+) -> Result<Vec<AdEvent>, Fault> {
+    let sql = select!(
+        AdEvent,
+        "WHERE viewer = $1 AND event_time > $2 AND event_time <= $3 AND account_id = $4 AND kind = 0 \
+         ORDER BY event_time DESC LIMIT 1000"
+    );
+    tx.query_rows(sql, &[viewer.into(), after.into(), until.into(), account.into()])
 }
 
 /// Line items and times of a viewer's impressions.
