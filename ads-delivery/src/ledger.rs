@@ -351,7 +351,7 @@ pub fn line_items_by_entity(
                 let item = body.get("line_item_id").and_then(serde_json::Value::as_i64);
                 item.into_iter().collect()
             }
-            AdEntity::Post => Vec::new(),
+            AdEntity::Post | AdEntity::SimulatedPost => Vec::new(),
         };
         ids_of.insert(*id, items);
     }

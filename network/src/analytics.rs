@@ -5,7 +5,7 @@ use base::refusal::ResourceRef;
 use base::{Fault, PostId, Refusal, Time, UserId};
 use store::Tx;
 use store::analytics::{self, MetricSeries};
-use store::ledger::{self, AdEntity, Metric};
+use store::ledger::{self, Metric};
 use store::posts::{self, Post, PostState};
 use store::views::{self, HOUR_MS, hour_number};
 
@@ -164,7 +164,7 @@ fn load_counts(tx: &mut Tx<'_>, post: PostId, window: &AnalyticsWindow) -> Resul
     }
     let (from, _) = window.hours();
     let period = (Time::from_ms(from.saturating_mul(HOUR_MS)), window.end);
-    for (start, sums) in ledger::hourly_sums_of_all_groups(tx, AdEntity::Post, post.get(), period)? {
+    for (start, sums) in ledger::hourly_sums_of_post(tx, post, period)? {
         let counts = EngagementCounts {
             url_clicks: sums.get(Metric::UrlClicks),
             engagements_without_rows: sums.engagements_without_rows(),

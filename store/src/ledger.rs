@@ -31,7 +31,7 @@ pub use jobs::{
 };
 pub use queries::{
     ActiveEntity, ReportFilter, ReportRow, ReportSegment, SegmentViewer, ViewerImpressions, count_viewer_impressions,
-    event_kinds_by_impressions, hourly_sums, hourly_sums_of_all_groups, list_account_impressions_of_viewer,
+    event_kinds_by_impressions, hourly_sums, hourly_sums_of_post, list_account_impressions_of_viewer,
     list_active_entities, list_events_by_impressions, list_impressions_of_viewer, list_line_item_impressions,
     list_segment_viewers, list_viewers, load_report, spend_between, sums_between, total_spend, total_sums_by_entity,
 };

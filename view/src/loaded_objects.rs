@@ -85,6 +85,8 @@ pub(crate) struct LoadedObjects {
     pub(crate) hidden_posts: HashMap<PostId, Visibility>,
     /// Totals of the viewer's own promoted posts, if requested.
     pub(crate) promoted_totals: HashMap<PostId, MetricSums>,
+    /// The part of them that was simulated.
+    pub(crate) simulated_totals: HashMap<PostId, MetricSums>,
     /// Of the viewer's own posts, if requested.
     pub(crate) organic_clicks: HashMap<PostId, PostClicks>,
     /// By media id, if requested.

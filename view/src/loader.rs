@@ -279,6 +279,10 @@ impl LoadedObjects {
         for (id, sums, _) in ledger::total_sums_by_entity(tx, AdEntity::Post, &own_posts)? {
             self.promoted_totals.insert(PostId::new(id), sums);
         }
+        let promoted: Vec<i64> = self.promoted_totals.keys().map(|id| id.get()).collect();
+        for (id, sums, _) in ledger::total_sums_by_entity(tx, AdEntity::SimulatedPost, &promoted)? {
+            self.simulated_totals.insert(PostId::new(id), sums);
+        }
         if requested & Post::KIND.field_bit("promoted_metrics") == 0 {
             return Ok(());
         }

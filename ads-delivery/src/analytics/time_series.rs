@@ -135,10 +135,9 @@ fn sum_by_entity(tx: &mut Tx<'_>, query: &StatsQuery) -> Result<HashMap<i64, Met
     Ok(series)
 }
 
-/// Engagement with posts, minus what is attributed to their promotion.
+/// Engagement with posts, minus what is attributed to their promotion in any placement.
 fn sum_organic(tx: &mut Tx<'_>, query: &StatsQuery) -> Result<HashMap<i64, MetricBuckets>, Fault> {
     let (length, count) = (query.interval_ms(), query.bucket_count());
-    let promoted = sum_by_entity(tx, query)?;
     let empty = vec![MetricSums::default(); count];
     let mut lines = HashMap::new();
     for id in &query.ids {
@@ -156,8 +155,13 @@ fn sum_organic(tx: &mut Tx<'_>, query: &StatsQuery) -> Result<HashMap<i64, Metri
             }
         }
         add_hourly_counts(tx, query, PostId::new(*id), &mut buckets)?;
-        let attributed = promoted.get(id).unwrap_or(&empty);
-        for (sums, less) in buckets.iter_mut().zip(attributed) {
+        let mut attributed = empty.clone();
+        for (hour, sums) in ledger::hourly_sums_of_post(tx, PostId::new(*id), (query.from, query.to))? {
+            if let Some(bucket) = attributed.get_mut(query.bucket_index(hour)) {
+                bucket.merge(&sums);
+            }
+        }
+        for (sums, less) in buckets.iter_mut().zip(&attributed) {
             let mut own = MetricSums::default();
             own.add(Metric::Impressions, (sums.get(Metric::Impressions) - less.get(Metric::Impressions)).max(0));
             own.add(Metric::UrlClicks, sums.get(Metric::UrlClicks));
@@ -175,7 +179,8 @@ fn sum_organic(tx: &mut Tx<'_>, query: &StatsQuery) -> Result<HashMap<i64, Metri
     Ok(lines)
 }
 
-/// Impressions, and link clicks except those on ads.
+/// Impressions, and link clicks except those on ads. They are counted by hours of UTC, which another time zone may divide:
+/// each counts where it ends, so that it is in one of two windows or intervals that meet.
 fn add_hourly_counts(
     tx: &mut Tx<'_>,
     query: &StatsQuery,
@@ -184,7 +189,8 @@ fn add_hourly_counts(
 ) -> Result<(), Fault> {
     let hours = (hour_number(query.from), hour_number(query.to));
     for (counts, hour) in views::hourly_counts(tx, post, hours)? {
-        if let Some(sums) = buckets.get_mut(query.bucket_index(Time::from_ms(hour.saturating_mul(HOUR_MS)))) {
+        let end = Time::from_ms((hour + 1).saturating_mul(HOUR_MS));
+        if let Some(sums) = buckets.get_mut(query.bucket_index(end.plus_ms(-1))) {
             sums.add(Metric::Impressions, counts.impressions);
             sums.add(Metric::UrlClicks, counts.link_clicks);
         }

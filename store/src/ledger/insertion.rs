@@ -67,7 +67,8 @@ pub(super) fn counted_entities(event: &AdEvent) -> impl Iterator<Item = (AdEntit
         (event.creative, event.creative_id),
     ];
     let post = post.then_some((AdEntity::Post, event.subject_id));
-    own.into_iter().chain(post)
+    let simulated = post.filter(|_| event.origin == AdEventOrigin::Simulated);
+    own.into_iter().chain(post).chain(simulated.map(|(_, id)| (AdEntity::SimulatedPost, id)))
 }
 
 /// First and last event time, and a bit mask of placement groups.

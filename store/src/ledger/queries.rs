@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use base::{Fault, Time, UserId, sorted_distinct};
+use base::{Fault, PostId, Time, UserId, sorted_distinct};
 
 use super::vocabulary::{METRIC_COLUMNS, PLACEMENT_GROUP_SIZE};
 use super::{AdEntity, AdEvent, AdEventKind, MetricSums, Placement};
@@ -27,7 +27,7 @@ pub fn hourly_sums(
 }
 
 /// Starts of hours and sums, a row for each placement group.
-pub fn hourly_sums_of_all_groups(
+fn hourly_sums_of_all_groups(
     tx: &mut Tx<'_>,
     entity: AdEntity,
     id: i64,
@@ -39,6 +39,22 @@ pub fn hourly_sums_of_all_groups(
         " FROM ad_hour WHERE entity_id = $1 AND entity = $2 AND hour >= $3 AND hour < $4"
     );
     tx.query_rows(sql, &[id.into(), entity.to_number().into(), from.into(), to.into()])
+}
+
+/// Starts of hours and sums of the promotion of a post in all placement groups, without what was simulated.
+pub fn hourly_sums_of_post(
+    tx: &mut Tx<'_>,
+    post: PostId,
+    span: (Time, Time),
+) -> Result<BTreeMap<Time, MetricSums>, Fault> {
+    let mut all: BTreeMap<Time, MetricSums> = BTreeMap::new();
+    for (hour, sums) in hourly_sums_of_all_groups(tx, AdEntity::Post, post.get(), span)? {
+        all.entry(hour).or_default().merge(&sums);
+    }
+    for (hour, sums) in hourly_sums_of_all_groups(tx, AdEntity::SimulatedPost, post.get(), span)? {
+        all.entry(hour).or_default().subtract(&sums);
+    }
+    Ok(all)
 }
 
 /// Sums by entity in a period, over all placement groups; entities without events are omitted.

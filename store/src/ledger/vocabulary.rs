@@ -13,6 +13,8 @@ stored_enum! {
         MediaCreative = 7 "MEDIA_CREATIVE",
         /// A post, however it is promoted.
         Post = 8 "POST",
+        /// What was simulated of [`Self::Post`].
+        SimulatedPost = 9 "SIMULATED_POST",
     }
 }
 
@@ -272,6 +274,12 @@ impl MetricSums {
     pub fn merge(&mut self, other: &Self) {
         for (sum, more) in self.0.iter_mut().zip(other.0) {
             *sum = sum.saturating_add(more);
+        }
+    }
+
+    pub fn subtract(&mut self, other: &Self) {
+        for (sum, less) in self.0.iter_mut().zip(other.0) {
+            *sum = sum.saturating_sub(less);
         }
     }
 

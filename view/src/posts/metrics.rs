@@ -31,10 +31,14 @@ pub(super) fn write_public_metrics(out: &mut JsonWriter, ctx: PostRenderContext<
     });
 }
 
-/// The totals of the post's promotion.
+/// The totals of the post's promotion that are part of the post's: without what was simulated.
 fn promoted_totals(ctx: PostRenderContext<'_>) -> MetricSums {
     let totals = ctx.objects.promoted_totals.get(&ctx.post.id);
-    totals.copied().unwrap_or_default()
+    let mut totals = totals.copied().unwrap_or_default();
+    if let Some(simulated) = ctx.objects.simulated_totals.get(&ctx.post.id) {
+        totals.subtract(simulated);
+    }
+    totals
 }
 
 pub(super) fn write_non_public_metrics(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
@@ -54,7 +58,6 @@ pub(super) fn write_non_public_metrics(out: &mut JsonWriter, ctx: PostRenderCont
 pub(super) fn write_organic_metrics(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
     let post = ctx.post;
     let promoted = promoted_totals(ctx);
-    // Simulated events are not part of the total.
     let less = |all: i64, metric: Metric| (all - promoted.get(metric)).max(0);
     out.write_object(|out| {
         let impressions = less(post.impression_count, Metric::Impressions);
