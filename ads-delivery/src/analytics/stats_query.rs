@@ -112,6 +112,7 @@ impl StatsQuery {
             min_viewers: min_viewers(ctx),
         };
         ask.check_segmentation(&AccountTimeZone::from_name(ctx.account()?.record.text("timezone")))?;
+        ask.check_viewer_filters()?;
         let is_known = |platform: &str| PLATFORMS.iter().any(|(known, _)| *known == platform);
         if let Some(platform) = ask.platform.as_deref().filter(|platform| !is_known(platform)) {
             let message = format!("There is no platform {platform}");
@@ -142,6 +143,26 @@ impl StatsQuery {
         if has("MOBILE_CONVERSION") && self.groups.len() > 1 {
             let message = "MOBILE_CONVERSION is asked for alone";
             return Err(AdsProblem::at_parameter("metric_groups", "REQUEST_TOO_COMPLEX", message).into());
+        }
+        Ok(())
+    }
+
+    /// Whether the figures are counted from single events, because sums know nothing of the viewers.
+    pub(super) fn counts_events(&self) -> bool {
+        match self.segments.as_deref() {
+            None => self.country.is_some() || self.platform.is_some(),
+            Some(segments) => segments != "CONVERSION_TAGS",
+        }
+    }
+
+    /// Refuses filters by viewers where no figures are known by them.
+    fn check_viewer_filters(&self) -> Result<(), Error> {
+        let is_unknown = self.kind == "ORGANIC_POST" || self.segments.as_deref() == Some("CONVERSION_TAGS");
+        for (name, value) in [("country", &self.country), ("platform", &self.platform)] {
+            if let Some(value) = value.as_deref().filter(|_| is_unknown) {
+                let message = format!("These figures are not known by {name}");
+                return Err(AdsProblem::invalid_parameter(name, value, message).into());
+            }
         }
         Ok(())
     }

@@ -56,25 +56,38 @@ pub(super) fn load_stats(tx: &mut Tx<'_>, query: &StatsQuery) -> Result<(usize, 
         let tags = load_tag_names(tx, query, &series)?;
         return Ok((count, segments_json(query, &names, &series, &tags)));
     }
-    let mut series = if query.kind == "ORGANIC_POST" { sum_organic(tx, query)? } else { sum_by_entity(tx, query)? };
-    let mut entities: HashMap<i64, EntitySeries> = HashMap::new();
-    for id in &query.ids {
-        let mut one = EntitySeries::new(count);
-        if let Some(sums) = series.remove(id) {
-            one.sums = sums;
-        }
-        entities.insert(*id, one);
-    }
-    if has_conversions(&names) {
-        add_hourly_conversions(tx, query, &mut entities)?;
-    }
+    let series = load_unsegmented(tx, query, has_conversions(&names))?;
     let empty = EntitySeries::new(count);
     let entities = query.ids.iter().map(|id| {
-        let metrics = metrics_json(&names, entities.get(id).unwrap_or(&empty));
+        let metrics = metrics_json(query, &names, series.get(id).unwrap_or(&empty));
         let one = json!({ "segment": null, "metrics": metrics });
         json!({ "id": query.format_entity_id(*id), "id_data": [one] })
     });
     Ok((count, entities.collect()))
+}
+
+fn load_unsegmented(
+    tx: &mut Tx<'_>,
+    query: &StatsQuery,
+    has_conversions: bool,
+) -> Result<HashMap<i64, EntitySeries>, Fault> {
+    if query.counts_events() {
+        let series = sum_by_segment(tx, query)?.into_iter();
+        return Ok(series.filter_map(|(id, segments)| Some((id, segments.into_values().next()?))).collect());
+    }
+    let mut sums = if query.kind == "ORGANIC_POST" { sum_organic(tx, query)? } else { sum_by_entity(tx, query)? };
+    let mut entities: HashMap<i64, EntitySeries> = HashMap::new();
+    for id in &query.ids {
+        let mut one = EntitySeries::new(query.bucket_count());
+        if let Some(sums) = sums.remove(id) {
+            one.sums = sums;
+        }
+        entities.insert(*id, one);
+    }
+    if has_conversions {
+        add_hourly_conversions(tx, query, &mut entities)?;
+    }
+    Ok(entities)
 }
 
 fn has_conversions(names: &[NamedMetric]) -> bool {
@@ -96,7 +109,7 @@ fn add_hourly_conversions(
 }
 
 /// Metrics that count nothing in any bucket are `null`; others are zero where they count nothing.
-fn metrics_json(names: &[NamedMetric], series: &EntitySeries) -> Map<String, Value> {
+fn metrics_json(query: &StatsQuery, names: &[NamedMetric], series: &EntitySeries) -> Map<String, Value> {
     let values = |source: &MetricSource| match source {
         MetricSource::Events(metric) => {
             let all: Vec<i64> = series.sums.iter().map(|sums| sums.get(*metric)).collect();
@@ -310,7 +323,7 @@ fn segments_json(
                             tags.get(value).cloned().unwrap_or_else(|| segment_name(query.ledger_segment(), value)),
                         "segment_value": segment_value(value),
                     },
-                    "metrics": metrics_json(names, series),
+                    "metrics": metrics_json(query, names, series),
                 })
             })
             .collect();
