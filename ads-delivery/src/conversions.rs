@@ -202,28 +202,28 @@ fn mark_tracking(tx: &mut Tx<'_>, tag: &AdsRecord, at: Time) -> Result<(), Fault
     Ok(())
 }
 
-/// Micros of the line item's currency; 0 if there is no rate for the conversion's.
+/// Micros of the line item's currency; `None` if there is no rate for the conversion's.
 fn sale_amount(
     tx: &mut Tx<'_>,
     rates: &CurrencyRates,
     conversion: &ReportedConversion,
     line_item: i64,
-) -> Result<i64, Fault> {
+) -> Result<Option<i64>, Fault> {
     let Some((micros, currency)) = &conversion.sale_amount else {
-        return Ok(0);
+        return Ok(Some(0));
     };
     let items: HashMap<i64, AdsRecord> = records_by_ids(tx, &LINE_ITEM, &[line_item])?;
     let own = items.get(&line_item).map(|item| item.text("currency")).unwrap_or_default();
     Ok(convert_currency(rates, *micros, (currency, own)))
 }
 
-fn convert_currency(rates: &CurrencyRates, micros: i64, (from, to): (&str, &str)) -> i64 {
+fn convert_currency(rates: &CurrencyRates, micros: i64, (from, to): (&str, &str)) -> Option<i64> {
     let ((market, rate), (own_market, own_rate)) = (rates.market_and_rate(from), rates.market_and_rate(to));
     if market != own_market {
-        return 0;
+        return None;
     }
     let converted = i128::from(micros) * i128::from(rate) / i128::from(own_rate.max(1));
-    i64::try_from(converted).unwrap_or(i64::MAX)
+    Some(i64::try_from(converted).unwrap_or(i64::MAX))
 }
 
 /// An amount written as a decimal, in micros; `None` if it is none, negative or too large.
@@ -264,9 +264,9 @@ mod tests {
     #[test]
     fn amounts_are_converted_where_there_is_a_rate() {
         let rates = CurrencyRates::parse("EUR=1200000,USD=1000000").unwrap();
-        assert_eq!(convert_currency(&rates, 1_000_000, ("EUR", "USD")), 1_200_000);
-        assert_eq!(convert_currency(&rates, 1_200_000, ("USD", "EUR")), 1_000_000);
-        assert_eq!(convert_currency(&rates, 7, ("JPY", "JPY")), 7);
-        assert_eq!(convert_currency(&rates, 7, ("JPY", "EUR")), 0);
+        assert_eq!(convert_currency(&rates, 1_000_000, ("EUR", "USD")), Some(1_200_000));
+        assert_eq!(convert_currency(&rates, 1_200_000, ("USD", "EUR")), Some(1_000_000));
+        assert_eq!(convert_currency(&rates, 7, ("JPY", "JPY")), Some(7));
+        assert_eq!(convert_currency(&rates, 7, ("JPY", "EUR")), None);
     }
 }

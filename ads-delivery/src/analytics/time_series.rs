@@ -117,21 +117,25 @@ fn metrics_json(query: &StatsQuery, names: &[NamedMetric], series: &EntitySeries
         }
         MetricSource::Conversions(source, kind) => {
             let buckets = series.conversions.get(&(*source, *kind));
-            buckets.map_or(Value::Null, |buckets| conversions_json(buckets))
+            buckets.map_or(Value::Null, |buckets| conversions_json(buckets, !query.counts_events()))
         }
         MetricSource::Untracked => Value::Null,
     };
     names.iter().map(|(name, source)| (name.clone(), values(source))).collect()
 }
 
-fn conversions_json(buckets: &[ConversionTotals]) -> Value {
+/// Only sums know the ads that assisted, single events do not. An amount that lacks a sale is not told.
+fn conversions_json(buckets: &[ConversionTotals], has_assists: bool) -> Value {
     let values = |number: fn(&ConversionTotals) -> i64| buckets.iter().map(number).collect::<Vec<i64>>();
+    let is_converted = buckets.iter().all(|totals| totals.unconverted_sales == 0);
+    let sale_amount = is_converted.then(|| values(|totals| totals.sale_amount_micro));
+    let assisted = has_assists.then(|| values(|totals| totals.assisted));
     json!({
         "post_view": values(|totals| totals.post_view),
         "post_engagement": values(|totals| totals.post_engagement),
-        "assisted": values(|totals| totals.assisted),
+        "assisted": assisted,
         "order_quantity": values(|totals| totals.order_quantity),
-        "sale_amount": values(|totals| totals.sale_amount_micro),
+        "sale_amount": sale_amount,
     })
 }
 

@@ -204,7 +204,7 @@ impl SimulatedDay<'_> {
                 path,
                 impression_id: impression.impression_id,
                 order_quantity: if sales > 0 { people } else { 0 },
-                sale_amount_micro: sales.saturating_mul(MILLION),
+                sale_amount_micro: Some(sales.saturating_mul(MILLION)),
             };
             self.conversions.insert(id, detail);
         }

@@ -79,6 +79,7 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("consents_and_erasures", include_str!("../../migrations/0064_consents_and_erasures.sql")),
     ("app_grants", include_str!("../../migrations/0065_app_grants.sql")),
     ("rows_of_users", include_str!("../../migrations/0066_rows_of_users.sql")),
+    ("unconverted_sales", include_str!("../../migrations/0067_unconverted_sales.sql")),
 ];
 
 const CREATE_TABLE_SQL: &str = "CREATE TABLE IF NOT EXISTS migration (

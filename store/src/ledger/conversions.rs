@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use base::{Fault, Time};
 
-use super::insertion::counted_entities;
+use super::insertion::{add_activity, counted_entities, group_bit};
 use super::{AdEntity, AdEvent, ConversionKind, ConversionPath, ConversionSource, Placement, ReportFilter, hour_start};
 use crate::Tx;
 use crate::db::{DeclaredRow, insert, insert_new, row, select};
@@ -25,8 +25,8 @@ pub struct AdConversion {
     pub impression_id: i64,
     /// Of all people that the event stands for.
     pub order_quantity: i64,
-    /// Micros of the account's currency, of all people that the event stands for.
-    pub sale_amount_micro: i64,
+    /// Micros of the account's currency, of all people that the event stands for; `None` if there is no exchange rate.
+    pub sale_amount_micro: Option<i64>,
 }
 
 row! {
@@ -39,6 +39,8 @@ row! {
         pub order_quantity: i64,
         /// Micros of the account's currency.
         pub sale_amount_micro: i64,
+        /// Conversions with a sale that is not in the amount, because there is no exchange rate.
+        pub unconverted_sales: i64,
     }
 }
 
@@ -50,6 +52,7 @@ impl ConversionTotals {
             (&mut self.assisted, other.assisted),
             (&mut self.order_quantity, other.order_quantity),
             (&mut self.sale_amount_micro, other.sale_amount_micro),
+            (&mut self.unconverted_sales, other.unconverted_sales),
         ];
         for (sum, more) in sums {
             *sum = sum.saturating_add(more);
@@ -67,7 +70,8 @@ impl ConversionTotals {
             post_engagement,
             assisted: 0,
             order_quantity: conversion.order_quantity,
-            sale_amount_micro: conversion.sale_amount_micro,
+            sale_amount_micro: conversion.sale_amount_micro.unwrap_or(0),
+            unconverted_sales: if conversion.sale_amount_micro.is_none() { people } else { 0 },
         }
     }
 }
@@ -81,7 +85,8 @@ row! {
         pub source: ConversionSource,
         pub kind: ConversionKind,
         pub tag_id: i64,
-        pub totals: ConversionTotals as "post_view, post_engagement, assisted, order_quantity, sale_amount_micro",
+        pub totals: ConversionTotals as "post_view, post_engagement, assisted, order_quantity, \
+            sale_amount_micro, unconverted_sales",
     }
 }
 
@@ -117,7 +122,8 @@ pub fn insert_conversions(tx: &mut Tx<'_>, conversions: &[(&AdEvent, AdConversio
             path = conversion.path.to_number(),
             impression_id = conversion.impression_id,
             order_quantity = conversion.order_quantity,
-            sale_amount_micro = conversion.sale_amount_micro
+            sale_amount_micro = conversion.sale_amount_micro.unwrap_or(0),
+            unconverted_sales = i64::from(conversion.sale_amount_micro.is_none())
         )?;
         for entity in counted_entities(event) {
             sums.entry(sum_key(event, entity, conversion))
@@ -137,26 +143,35 @@ pub fn assist_conversions(
 ) -> Result<(), Fault> {
     let (event, conversion) = conversion;
     let own: Vec<(AdEntity, i64)> = counted_entities(event).collect();
+    let (at, recorded) = (event.at.ms(), hour_start(tx.now().ms(), event.hour_offset_ms));
     let mut sums: BTreeMap<SumKey, ConversionTotals> = BTreeMap::new();
+    let mut active: BTreeMap<[i64; 4], i64> = BTreeMap::new();
     let assisted = ConversionTotals { assisted: 1, ..ConversionTotals::default() };
     for ad in shown {
         let at_event = AdEvent { at: event.at, hour_offset_ms: event.hour_offset_ms, ..ad.clone() };
         for entity in counted_entities(ad).filter(|entity| !own.contains(entity)) {
             sums.insert(sum_key(&at_event, entity, &conversion), assisted);
+            let key = [event.account_id, entity.0.to_number(), recorded, entity.1];
+            *active.entry(key).or_default() |= group_bit(ad.placement.group().to_number());
         }
     }
-    add_sums(tx, &sums)
+    add_sums(tx, &sums)?;
+    for (key, groups) in active {
+        add_activity(tx, key, (at, at, groups))?;
+    }
+    Ok(())
 }
 
 fn add_sums(tx: &mut Tx<'_>, sums: &BTreeMap<SumKey, ConversionTotals>) -> Result<(), Fault> {
     let sql = "INSERT INTO ad_conversion_hour (entity, entity_id, hour, placement, source, kind, tag_id, post_view, \
-               post_engagement, assisted, order_quantity, sale_amount_micro) \
-               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) \
+               post_engagement, assisted, order_quantity, sale_amount_micro, unconverted_sales) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) \
                ON CONFLICT (entity, entity_id, hour, placement, source, kind, tag_id) DO UPDATE SET \
                post_view = ad_conversion_hour.post_view + excluded.post_view, \
                post_engagement = ad_conversion_hour.post_engagement + excluded.post_engagement, \
                assisted = ad_conversion_hour.assisted + excluded.assisted, \
                order_quantity = ad_conversion_hour.order_quantity + excluded.order_quantity, \
+               unconverted_sales = ad_conversion_hour.unconverted_sales + excluded.unconverted_sales, \
                sale_amount_micro = CASE \
                WHEN ad_conversion_hour.sale_amount_micro > 9223372036854775807 - excluded.sale_amount_micro \
                THEN 9223372036854775807 ELSE ad_conversion_hour.sale_amount_micro + excluded.sale_amount_micro END";
@@ -169,6 +184,7 @@ fn add_sums(tx: &mut Tx<'_>, sums: &BTreeMap<SumKey, ConversionTotals>) -> Resul
             totals.assisted,
             totals.order_quantity,
             totals.sale_amount_micro,
+            totals.unconverted_sales,
         ];
         let args: Vec<_> = key.into_iter().chain(values).map(Into::into).collect();
         tx.execute_later(sql, &args)?;
@@ -206,7 +222,8 @@ row! {
             CAST(SUM(CASE WHEN path = 2 THEN weight ELSE 0 END) AS BIGINT), CAST(0 AS BIGINT), \
             CAST(SUM(order_quantity) AS BIGINT), CAST(CASE WHEN SUM(sale_amount_micro / 1000000) >= 9000000000000 \
             THEN 9223372036854775807 ELSE SUM(sale_amount_micro / 1000000) * 1000000 \
-            + SUM(sale_amount_micro % 1000000) END AS BIGINT)",
+            + SUM(sale_amount_micro % 1000000) END AS BIGINT), \
+            CAST(SUM(unconverted_sales * weight) AS BIGINT)",
     }
 }
 
@@ -220,7 +237,8 @@ pub fn load_conversion_report(
     let columns = ConversionReportRow::COLUMNS;
     let sql = format!(
         "WITH own AS ({own}), found AS (SELECT own.line_item_id, own.event_time, own.creative, own.creative_id, \
-         own.segment, own.weight, what.source, what.kind, what.path, what.order_quantity, what.sale_amount_micro \
+         own.segment, own.weight, what.source, what.kind, what.path, what.order_quantity, \
+         what.sale_amount_micro, what.unconverted_sales \
          FROM own JOIN ad_conversion what ON what.line_item_id = own.line_item_id \
          AND what.event_time = own.event_time AND what.event_id = own.id) \
          SELECT {columns} FROM found GROUP BY 1, 2, 3, 4, 5, 6, 7"

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use base::{Fault, PostId};
 
-use super::vocabulary::METRIC_COLUMNS;
+use super::vocabulary::{METRIC_COLUMNS, PLACEMENT_GROUP_SIZE};
 use super::{
     AdEntity, AdEvent, AdEventKind, AdEventOrigin, METRIC_COUNT, Metric, MetricSums, ViewerTraits, hour_start,
 };
@@ -74,6 +74,11 @@ pub(super) fn counted_entities(event: &AdEvent) -> impl Iterator<Item = (AdEntit
 /// First and last event time, and a bit mask of placement groups.
 type ActivityTimes = (i64, i64, i64);
 
+/// The bit of a placement group, by its number, in a mask.
+pub(super) const fn group_bit(group: i64) -> i64 {
+    1 << (group / PLACEMENT_GROUP_SIZE)
+}
+
 fn update_sums<'f>(tx: &mut Tx<'_>, events: impl Iterator<Item = &'f AdEvent>) -> Result<(), Fault> {
     let mut hours: BTreeMap<(i64, i64, i64, i64), MetricSums> = BTreeMap::new();
     let mut totals: BTreeMap<(i64, i64), MetricSums> = BTreeMap::new();
@@ -93,7 +98,7 @@ fn update_sums<'f>(tx: &mut Tx<'_>, events: impl Iterator<Item = &'f AdEvent>) -
             total.count_events(event.kind, event.weight, event.billed, event.charge_micro);
             let key = (event.account_id, entity, recorded, id);
             let times = active.entry(key).or_insert((at, at, 0));
-            *times = (times.0.min(at), times.1.max(at), times.2 | 1 << (group / 16));
+            *times = (times.0.min(at), times.1.max(at), times.2 | group_bit(group));
         }
         let shown = event.kind == AdEventKind::Impression && event.creative == AdEntity::PromotedPost;
         if shown && event.origin == AdEventOrigin::Served {
@@ -142,7 +147,8 @@ fn add_total_sums(tx: &mut Tx<'_>, key: [i64; 2], sums: &MetricSums) -> Result<(
     tx.execute_later(&SQL, &args)
 }
 
-fn add_activity(tx: &mut Tx<'_>, key: [i64; 4], (first, last, places): ActivityTimes) -> Result<(), Fault> {
+/// `key` is the account, entity, hour of recording and the entity's id.
+pub(super) fn add_activity(tx: &mut Tx<'_>, key: [i64; 4], (first, last, places): ActivityTimes) -> Result<(), Fault> {
     let sql = "INSERT INTO ad_active (account_id, entity, hour, entity_id, first_at, last_at, placements) VALUES ($1, \
                $2, $3, $4, $5, $6, $7) ON CONFLICT (account_id, entity, hour, entity_id) DO UPDATE SET first_at = \
                CASE WHEN excluded.first_at < ad_active.first_at THEN excluded.first_at ELSE ad_active.first_at END, \
