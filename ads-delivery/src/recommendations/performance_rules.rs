@@ -3,12 +3,14 @@
 use std::collections::{BTreeMap, HashMap};
 
 use ads::resources::bidding_rules::bid_bounds;
+use ads::resources::campaigns::CAMPAIGN;
 use ads::resources::promotable_users;
 use ads::resources::promoted_posts::{PROMOTED_POST, require_promotable, suits_line_item};
 use ads_engine::{AccountContext, AccountTimeZone, AdsRecord};
 use base::time::{DAY_MS, HOUR_MS};
 use base::{Error, PostId, Time, UserId};
 use serde_json::{Value, json};
+use store::ads::{AdsChangeQuery, AdsChangeRecord, list_changes};
 use store::ledger::{self, AdEntity, Metric, MetricSums};
 use store::posts::{self, PageRange, Post};
 
@@ -25,31 +27,32 @@ const MIN_IMPRESSIONS: i64 = 100;
 const FRESH_PERIOD_MS: i64 = 3 * DAY_MS;
 /// A line item without creatives is reported after this time.
 const IDLE_PERIOD_MS: i64 = 2 * DAY_MS;
+/// Changes of a campaign examined.
+const MAX_CHANGES: i64 = 1000;
 /// Posts of an author examined.
 const MAX_POSTS: i64 = 100;
 
-/// Finds daily budgets exhausted before 14:00.
+/// Finds daily budgets exhausted before 14:00, on whole days since they were last changed.
 pub(super) fn find_small_budgets(
     ctx: &mut AccountContext<'_, '_>,
     branches: &[CampaignTree],
 ) -> Result<Vec<RecommendationDraft>, Error> {
     let zone = AccountTimeZone::from_name(ctx.account()?.record.text("timezone"));
     let ids: Vec<i64> = branches.iter().map(|branch| branch.campaign.id).collect();
-    let mut mornings: Vec<HashMap<i64, i64>> = Vec::new();
+    let mut mornings: Vec<(Time, HashMap<i64, i64>)> = Vec::new();
     let mut day = zone.day_bounds(ctx.now());
     for _ in 0..LOOKBACK_DAYS {
         day = zone.day_bounds(day.0.plus_ms(-1));
         let morning = (day.0, day.1.plus_ms(-EARLY_CUTOFF_BEFORE_MIDNIGHT_MS));
         let spent = ledger::spend_between(ctx.tx, AdEntity::Campaign, &ids, morning)?;
-        mornings.push(spent.into_iter().collect());
+        mornings.push((day.0, spent.into_iter().collect()));
     }
     let mut all = Vec::new();
     for CampaignTree { campaign, .. } in branches {
         let Some(daily) = campaign.int(DAILY) else {
             continue;
         };
-        let spent = |morning: &&HashMap<i64, i64>| morning.get(&campaign.id).copied().unwrap_or(0) >= daily;
-        let early = i64::try_from(mornings.iter().filter(spent).count()).unwrap_or(0);
+        let early = count_early_days(ctx, (campaign, daily), &mornings)?;
         let Some(raised) = raised_daily_budget(campaign, daily) else {
             continue;
         };
@@ -65,6 +68,47 @@ pub(super) fn find_small_budgets(
         });
     }
     Ok(all)
+}
+
+/// How often a daily budget (micros) was spent in a morning of a day that began with it. Days are given with what
+/// campaigns spent in the morning, latest first.
+fn count_early_days(
+    ctx: &mut AccountContext<'_, '_>,
+    (campaign, daily): (&AdsRecord, i64),
+    mornings: &[(Time, HashMap<i64, i64>)],
+) -> Result<i64, Error> {
+    let is_spent = |spend: &HashMap<i64, i64>| spend.get(&campaign.id).copied().unwrap_or(0) >= daily;
+    let mut days: Vec<Time> = mornings.iter().filter(|(_, spend)| is_spent(spend)).map(|(day, _)| *day).collect();
+    if let Some(first) = days.last()
+        && let Some(changed) = last_budget_change(ctx, campaign, *first)?
+    {
+        days.retain(|day| *day >= changed);
+    }
+    Ok(i64::try_from(days.len()).unwrap_or(0))
+}
+
+fn last_budget_change(
+    ctx: &mut AccountContext<'_, '_>,
+    campaign: &AdsRecord,
+    since: Time,
+) -> Result<Option<Time>, Error> {
+    let query = AdsChangeQuery {
+        account: campaign.account_id,
+        entity: CAMPAIGN.history_name,
+        entity_id: campaign.id,
+        includes_children: false,
+        user: None,
+        from: since,
+        to: ctx.now().plus_ms(1),
+        after: None,
+        limit: MAX_CHANGES,
+    };
+    let is_of_budget = |change: &AdsChangeRecord| {
+        let body: Value = serde_json::from_str(&change.body).unwrap_or_default();
+        body.get("changes").is_some_and(|changes| changes.get(DAILY).is_some())
+    };
+    let changes = list_changes(ctx.tx, &query)?;
+    Ok(changes.iter().find(|change| is_of_budget(change)).map(|change| change.at))
 }
 
 /// A quarter more than `daily` (micros), rounded to the currency's step and within the total; `None` if that
