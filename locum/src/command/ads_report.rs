@@ -1,6 +1,6 @@
 //! `locum ads report`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ads::budget::format_amount;
 use ads::resources::line_items::LINE_ITEM;
@@ -14,6 +14,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 use store::Tx;
 use store::ledger::{self, AdEntity, Metric, MetricSums};
+use store::records::RecordVisibility;
 
 use super::ads_accounts::{find_account, invalid_parameter};
 use super::ads_tree::find_campaigns;
@@ -61,7 +62,7 @@ pub(crate) struct AdsReportArgs {
     /// The last day [default: today]
     #[arg(long, value_name = "DATE")]
     to: Option<String>,
-    /// A campaign's id; repeatable [default: the newest 1,000]
+    /// A campaign's id; repeatable [default: all, deleted ones included; rows of the newest 1,000]
     #[arg(long = "campaign", value_name = "CAMPAIGN")]
     campaigns: Vec<String>,
     /// Split campaigns or line items
@@ -158,16 +159,18 @@ fn build_rows(tx: &mut Tx<'_>, args: &AdsReportArgs, account: AdsRecord, days: &
         return Err(invalid_parameter("breakdown", "", "Days have no --breakdown"));
     }
     let mut ctx = AccountContext::new_for_operator(tx, UserId::new(0), account);
-    let campaigns = find_campaigns(&mut ctx, &args.campaigns, MAX_CAMPAIGNS)?;
+    let mut campaigns = find_campaigns(&mut ctx, &args.campaigns)?;
+    let currencies: BTreeSet<String> = campaigns.iter().map(|one| one.text("currency").to_owned()).collect();
+    let ids: Vec<i64> = campaigns.iter().map(|campaign| campaign.id).collect();
+    let active = ledger::sums_between(ctx.tx, AdEntity::Campaign, &ids, days.span())?;
+    campaigns.retain(|campaign| active.contains_key(&campaign.id));
     if args.by == ReportRows::Day {
-        return report_by_day(&mut ctx, &campaigns, days);
+        return report_by_day(&mut ctx, (&campaigns, currencies), days);
     }
     let mut rows = Vec::new();
-    for campaign in &campaigns {
+    for campaign in campaigns.iter().take(MAX_CAMPAIGNS) {
         let (entity, records) = match args.by {
-            ReportRows::LineItem => {
-                (AdEntity::LineItem, ctx.list_visible_records(&LINE_ITEM, "campaign_id", campaign.id)?)
-            }
+            ReportRows::LineItem => (AdEntity::LineItem, ctx.list_records(&LINE_ITEM, "campaign_id", campaign.id)?),
             _ => (AdEntity::Campaign, vec![campaign.clone()]),
         };
         for record in &records {
@@ -222,12 +225,17 @@ fn load_segment_sums(
 }
 
 /// One row for each day and currency, also for days without events.
-fn report_by_day(ctx: &mut AccountContext<'_, '_>, campaigns: &[AdsRecord], days: &DayRange) -> Result<Value, Error> {
-    let mut totals: BTreeMap<&str, Vec<StatsRow>> = BTreeMap::new();
+fn report_by_day(
+    ctx: &mut AccountContext<'_, '_>,
+    (campaigns, currencies): (&[AdsRecord], BTreeSet<String>),
+    days: &DayRange,
+) -> Result<Value, Error> {
+    let none = vec![StatsRow::default(); days.day_count()];
+    let mut totals: BTreeMap<String, Vec<StatsRow>> =
+        currencies.into_iter().map(|currency| (currency, none.clone())).collect();
     let by_campaign = days.load_rows(ctx, AdEntity::Campaign, &campaigns.iter().collect::<Vec<_>>())?;
     for campaign in campaigns {
-        let none = || vec![StatsRow::default(); days.day_count()];
-        let total = totals.entry(campaign.text("currency")).or_insert_with(none);
+        let total = totals.entry(campaign.text("currency").to_owned()).or_default();
         for (day, row) in total.iter_mut().zip(by_campaign.get(&campaign.id).into_iter().flatten()) {
             day.merge(row);
         }
@@ -235,7 +243,7 @@ fn report_by_day(ctx: &mut AccountContext<'_, '_>, campaigns: &[AdsRecord], days
     let mut rows = Vec::new();
     for (currency, total) in totals {
         for (date, row) in days.iso_dates().zip(total) {
-            let mut cells = metric_cells(&row, currency);
+            let mut cells = metric_cells(&row, &currency);
             cells.insert("day".to_owned(), date.into());
             rows.push(Value::Object(cells));
         }
@@ -248,7 +256,9 @@ fn entity_row(record: &AdsRecord, campaign: &AdsRecord, segment: Option<String>,
     let name = Some(record.text("name")).filter(|name| !name.is_empty());
     cells.insert("id".to_owned(), record.formatted_id().into());
     cells.insert("name".to_owned(), name.into());
-    cells.insert("status".to_owned(), record.text("entity_status").into());
+    let is_deleted = record.level == RecordVisibility::Hidden;
+    let status = if is_deleted { "DELETED" } else { record.text("entity_status") };
+    cells.insert("status".to_owned(), status.into());
     if record.resource.name != campaign.resource.name {
         cells.insert("campaign".to_owned(), campaign.text("name").into());
     }

@@ -17,7 +17,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use store::Tx;
 use store::ledger::{self, AdEntity};
-use store::records;
+use store::records::{self, RecordVisibility};
 
 use super::ads_accounts::{find_account, render_record};
 use super::ads_report::mark_simulated;
@@ -54,18 +54,12 @@ pub(crate) enum AudienceCommand {
     },
 }
 
-/// Campaigns that are not deleted, newest first, or those with these ids.
-pub(super) fn find_campaigns(
-    ctx: &mut AccountContext<'_, '_>,
-    ids: &[String],
-    limit: usize,
-) -> Result<Vec<AdsRecord>, Error> {
+/// Campaigns, newest first, or those with these ids; deleted ones too.
+pub(super) fn find_campaigns(ctx: &mut AccountContext<'_, '_>, ids: &[String]) -> Result<Vec<AdsRecord>, Error> {
     if ids.is_empty() {
-        let rows = records::list_by_account(ctx.tx, CAMPAIGN.name, ctx.account_id()?)?;
-        let mut all = AdsRecord::from_rows(&CAMPAIGN, rows)?;
-        all.retain(|campaign| !campaign.deleted);
+        let ids = records::list_ids_by_account(ctx.tx, CAMPAIGN.name, ctx.account_id()?)?;
+        let mut all = ctx.find_records(&CAMPAIGN, &ids)?;
         all.sort_by_key(|campaign| std::cmp::Reverse((campaign.created_at, campaign.id)));
-        all.truncate(limit);
         return Ok(all);
     }
     let mut found = Vec::with_capacity(ids.len());
@@ -80,7 +74,11 @@ pub(super) fn find_campaigns(
 pub(super) fn build_tree(tx: &mut Tx<'_>, args: &AdsTreeArgs) -> Result<Value, Error> {
     let account = find_account(tx, &args.account)?;
     let mut ctx = AccountContext::new_for_operator(tx, UserId::new(0), account);
-    let campaigns = find_campaigns(&mut ctx, &args.campaigns, args.limit.into())?;
+    let mut campaigns = find_campaigns(&mut ctx, &args.campaigns)?;
+    if args.campaigns.is_empty() {
+        campaigns.retain(|campaign| campaign.level == RecordVisibility::Listed);
+        campaigns.truncate(args.limit.into());
+    }
     let ids: Vec<i64> = campaigns.iter().map(|campaign| campaign.id).collect();
     let spent = load_spend(&mut ctx, AdEntity::Campaign, &ids)?;
     let mut rows = Vec::new();

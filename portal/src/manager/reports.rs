@@ -19,6 +19,7 @@ use pages::manager::{
 use serde_json::json;
 use store::Tx;
 use store::ledger::{AdEntity, Metric, MetricSums, Placement, list_active_entities};
+use store::records::RecordVisibility;
 
 use super::labels::{record_name, word_label};
 use super::report_columns::{COLUMNS, ReportColumn};
@@ -127,6 +128,8 @@ fn days_between(ctx: &ManagerAccount, from: &str, to: &str) -> Option<(Time, i64
 struct ReportRow {
     entity: String,
     id: String,
+    /// Itself, or what it belongs to.
+    is_deleted: bool,
     currency: String,
     /// The day or segment; empty without a breakdown.
     part: String,
@@ -178,6 +181,7 @@ impl Report {
                 rows.push(ReportRow {
                     entity: name.clone(),
                     id: record.id(),
+                    is_deleted: record.record.level == RecordVisibility::Hidden,
                     currency: currency.clone(),
                     part,
                     stats,
@@ -232,8 +236,9 @@ impl Report {
     }
 
     fn table_row(&self, ctx: &ManagerAccount, row: &ReportRow) -> TableRow {
-        let mut first = TableCell::from_text(row.entity.clone()).with_subtext(row.id.clone());
-        if self.query.level.0 != "posts" {
+        let note = if row.is_deleted { " · deleted" } else { "" };
+        let mut first = TableCell::from_text(row.entity.clone()).with_subtext(format!("{}{note}", row.id));
+        if self.query.level.0 != "posts" && !row.is_deleted {
             first = first.with_link(ctx.page_path(&format!("/{}/{}", self.query.level.0, row.id)));
         }
         let part = Some(&row.part).filter(|_| !self.query.breakdown.0.is_empty());
@@ -364,7 +369,8 @@ fn list_by_spend(tx: &mut Tx<'_>, ctx: &ManagerAccount, query: &ReportQuery) -> 
         let ids: Vec<i64> = ranked.iter().map(|(_, id)| *id).collect();
         let names: Vec<String> = ids.iter().map(|id| resource.id_format.format(*id)).collect();
         let filter = format!("{}s", resource.id.post);
-        let mut rows = ctx.list(tx, resource, json!({ filter: names, "count": MAX_LISTED_IDS }))?.rows;
+        let mut rows =
+            ctx.list(tx, resource, json!({ filter: names, "count": MAX_LISTED_IDS, "with_deleted": true }))?.rows;
         order_by_keys(&mut rows, &ids, |row| row.record.id);
         found.extend(rows);
         if found.len() > query.max_entities() {

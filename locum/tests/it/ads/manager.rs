@@ -352,6 +352,12 @@ fn page_counts_results_by_the_goal_of_the_line_item() {
     let place = heads.iter().position(|head| *head == "Results").unwrap();
     let results: i64 = lines.map(|line| line.split(',').nth(place).unwrap().parse::<i64>().unwrap()).sum();
     assert_eq!(results, clicks, "{file}");
+    // What was deleted keeps its figures.
+    let path = format!("{}/reports?level=line-items", manager.home);
+    assert!(!manager.browser.get(path.clone()).text().contains("· deleted"));
+    manager.ads.send("DELETE", &format!("/line_items/{item}"), &[]).assert_status(200);
+    let text = manager.browser.get(path).text();
+    assert!(text.contains(&format!("{item} · deleted")) && text.contains(&format!(">{clicks}<")), "{text}");
 }
 
 #[test]

@@ -74,6 +74,26 @@ fn report_counts_results_by_the_goal_of_the_line_item() {
 }
 
 #[test]
+fn report_has_what_deleted_entities_spent() {
+    let ads = Advertiser::new();
+    let (campaign, item) = clicked_campaign(&ads);
+    let report = |by: &str| {
+        let args = ["ads", "report", ads.account.as_str(), "--by", by];
+        shared_server().run_cli(&args).json()
+    };
+    let before = ["campaign", "line-item", "day"].map(report);
+    assert_ne!((&before[0][0]["spend"], &before[0]), (&json!("0.00"), &json!([])));
+    ads.send("DELETE", &format!("/line_items/{item}"), &[]).assert_status(200);
+    assert_eq!(report("campaign"), before[0]);
+    ads.send("DELETE", &format!("/campaigns/{campaign}"), &[]).assert_status(200);
+    let mut expected = before;
+    for rows in &mut expected[..2] {
+        rows[0]["status"] = json!("DELETED");
+    }
+    assert_eq!(["campaign", "line-item", "day"].map(report), expected);
+}
+
+#[test]
 fn report_is_printed_as_csv() {
     let ads = Advertiser::new();
     let (campaign, _) = clicked_campaign(&ads);
