@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ads::resources::line_items::LINE_ITEM;
 use ads_delivery::serving::{self, AdRequest, AdViewer};
 use ads_engine::AdsConfig;
+use serde_json::Value;
 use store::Tx;
 use store::ledger::{self, AuctionStatistics, Placement};
 
@@ -15,12 +16,13 @@ const DAY: i64 = 86_400_000;
 
 /// Somebody looks; which line item is shown.
 pub(crate) async fn shown(world: &World, viewer: i64) -> String {
-    let request = AdRequest {
-        viewer: AdViewer { ledger_id: -1 - viewer, ..AdViewer::default() },
-        placement: Placement::Timeline,
-        slots: 1,
-        video_post_id: None,
-    };
+    let answer = serve(world, AdViewer { ledger_id: -1 - viewer, ..AdViewer::default() }).await;
+    answer["line_item_id"].as_str().unwrap().to_owned()
+}
+
+/// The ad that a viewer is shown.
+pub(crate) async fn serve(world: &World, viewer: AdViewer) -> Value {
+    let request = AdRequest { viewer, placement: Placement::Timeline, slots: 1, video_post_id: None };
     let evaluator = Arc::clone(&world.evaluator);
     let look =
         move |tx: &mut Tx<'_>| serving::serve_ads(tx, (&evaluator, &AdsConfig::default()), (&[0; 32], ""), &request);
@@ -29,8 +31,7 @@ pub(crate) async fn shown(world: &World, viewer: i64) -> String {
     // One more than is shown, and eight of the others at most.
     assert!(bids.len() <= 10, "{bids:?}");
     world.write(move |tx| Ok(ledger::record_auction(tx, &bids)?)).await;
-    let item = &served.answer["data"][0]["line_item_id"];
-    item.as_str().unwrap().to_owned()
+    served.answer["data"][0].clone()
 }
 
 async fn contest(world: &World, item: &str) -> AuctionStatistics {

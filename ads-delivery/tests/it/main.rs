@@ -12,6 +12,8 @@ mod emails;
 #[cfg(test)]
 mod event_tags;
 #[cfg(test)]
+mod figures;
+#[cfg(test)]
 mod insights;
 #[cfg(test)]
 mod narrow;

@@ -6,7 +6,7 @@ use ads::resources::accounts::{self, NewAdsAccount};
 use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
 use ads_delivery::recommendations::RecommendationEngine;
 use ads_engine::{AccountContext, AdsCaller, AdsConfig, AdsRecord, AdsRequest, ParsedParams, engine};
-use base::{AppId, UserId, Vocabulary};
+use base::{AppId, Error, UserId, Vocabulary};
 use network::emails::EmailSite;
 use serde_json::Value;
 use store::Tx;
@@ -22,8 +22,14 @@ pub(crate) struct Shop {
 impl Shop {
     /// An account with something to pay with.
     pub(crate) async fn open(world: &World, name: &str) -> Self {
+        Self::open_in(world, name, "").await
+    }
+
+    /// As [`Self::open`], in a time zone.
+    pub(crate) async fn open_in(world: &World, name: &str, timezone: &str) -> Self {
         let owner = world.user(name.to_owned()).await;
-        let new = NewAdsAccount { name: format!("Shop of {name}"), ..NewAdsAccount::default() };
+        let (name, timezone) = (format!("Shop of {name}"), timezone.to_owned());
+        let new = NewAdsAccount { name, timezone, ..NewAdsAccount::default() };
         let (account, instrument) = world
             .write(move |tx| {
                 let account = accounts::insert(tx, owner, &new)?;
@@ -46,12 +52,23 @@ impl Shop {
 
     /// Does what an operation below `accounts/…` does; its answer.
     pub(crate) async fn call(&self, world: &World, method: &str, path: &str, pairs: &[(&str, &str)]) -> Value {
+        self.send(world, (method, path), pairs, None).await.unwrap()
+    }
+
+    /// As [`Self::call`]; an error if it is refused.
+    pub(crate) async fn try_call(
+        &self,
+        world: &World,
+        method: &str,
+        path: &str,
+        pairs: &[(&str, &str)],
+    ) -> Result<Value, Error> {
         self.send(world, (method, path), pairs, None).await
     }
 
     /// As [`Self::call`], with a JSON body.
     pub(crate) async fn post_json(&self, world: &World, path: &str, body: Value) -> Value {
-        self.send(world, ("POST", path), &[], Some(body)).await
+        self.send(world, ("POST", path), &[], Some(body)).await.unwrap()
     }
 
     async fn send(
@@ -60,14 +77,14 @@ impl Shop {
         (method, path): (&str, &str),
         pairs: &[(&str, &str)],
         json: Option<Value>,
-    ) -> Value {
+    ) -> Result<Value, Error> {
         let account = self.account.formatted_id();
         let path = path.replacen('A', &format!("accounts/{account}"), 1);
         let request = request(self.owner, method, &format!("/12/{path}"), pairs, json);
         let (request, writes) = (Arc::new(request.0), request.1);
         let work = move |tx: &mut Tx<'_>| Ok(ads_engine::dispatch_request(tx, &request)?.body);
-        let body = if writes { world.store.write(work).await.unwrap() } else { world.store.read(work).await.unwrap() };
-        serde_json::from_str(&body).unwrap()
+        let body = if writes { world.store.write(work).await? } else { world.store.read(work).await? };
+        Ok(serde_json::from_str(&body).unwrap())
     }
 
     pub(crate) async fn batch(&self, world: &World, what: &str, items: Value) -> Value {
