@@ -49,7 +49,7 @@ pub(super) static OPERATIONS: &[CustomOperation] = &[
         "/targeting_criteria/app_store_categories",
         "Categories of apps that viewers have.",
         &[Q_PARAM, OS_PARAM],
-        |ctx, params| list_choices(ctx, params, "APP_STORE_CATEGORY"),
+        |ctx, params| list_all_choices(ctx, params, "APP_STORE_CATEGORY"),
     ),
     option_list(
         "getAdsBehaviors",
@@ -131,7 +131,7 @@ pub(super) static OPERATIONS: &[CustomOperation] = &[
         "Versions of what viewers' devices run.",
         &[Q_PARAM, OS_PARAM],
         |ctx, params| {
-            let mut answer = list_choices(ctx, params, "PLATFORM_VERSION")?;
+            let mut answer = list_all_choices(ctx, params, "PLATFORM_VERSION")?;
             answer.data_type = "targeting_criterion";
             Ok(answer)
         },
@@ -186,6 +186,16 @@ fn paginate_rows(
     Ok(search_page(ctx, params, rows, Some(DEFAULT_PAGE_SIZE))?.0)
 }
 
+/// As [`list_choices`], for operations that take no cursor.
+fn list_all_choices(
+    ctx: &mut AccountContext<'_, '_>,
+    params: &ParsedParams,
+    kind: &'static str,
+) -> Result<OperationOutput, Error> {
+    let rows = load_choices(ctx, params, kind)?;
+    Ok(search_page(ctx, params, rows, None)?.0)
+}
+
 fn list_nothing(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     let counts = params.flag("with_total_count");
     if counts && params.has("cursor") {
@@ -201,6 +211,15 @@ fn list_choices(
     params: &ParsedParams,
     kind: &'static str,
 ) -> Result<OperationOutput, Error> {
+    let rows = load_choices(ctx, params, kind)?;
+    paginate_rows(ctx, params, rows)
+}
+
+fn load_choices(
+    ctx: &mut AccountContext<'_, '_>,
+    params: &ParsedParams,
+    kind: &'static str,
+) -> Result<Vec<Value>, Error> {
     ensure_valid_params(params)?;
     let mut rows = Vec::new();
     for choice in option_catalog::list_by_type(ctx.tx, kind)? {
@@ -215,7 +234,7 @@ fn list_choices(
             rows.push(row);
         }
     }
-    paginate_rows(ctx, params, rows)
+    Ok(rows)
 }
 
 fn matches_ignoring_case(locale: Option<&str>, known: Option<&str>) -> bool {
