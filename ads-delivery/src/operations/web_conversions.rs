@@ -25,7 +25,7 @@ pub(super) static OPERATIONS: &[CustomOperation] = &[CustomOperation::mutation(
 .requires_role(RequiredRole::Anyone)
 .params(&[FieldSpec::text("pixel_id", 1, 32).required()])
 .takes_json()
-.rate_limited(AdsRateClass::PerMinute(4000))
+.rate_limited(AdsRateClass::PerQuarterHour(100_000))
 .body_limit(MAX_BODY_BYTES)];
 
 const MAX_BODY_BYTES: usize = 2_000_000;
