@@ -50,7 +50,8 @@ fn entity_data(record: &AdsRecord) -> Map<String, Value> {
 }
 
 fn changed_fields(change: &RecordChange) -> Map<String, Value> {
-    let Some(before) = &change.before else {
+    // What is created again has a record from before.
+    let Some(before) = change.before.as_ref().filter(|_| change.verb != ResourceVerb::Create) else {
         return Map::new();
     };
     let (old, new) = (entity_data(before), entity_data(&change.record));

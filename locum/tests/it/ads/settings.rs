@@ -125,6 +125,25 @@ fn history(ads: &Advertiser, entity: &str, id: &str, more: &[(&str, &str)]) -> T
 }
 
 #[test]
+fn promotion_that_is_made_again_is_created_without_changes() {
+    let ads = Advertiser::new();
+    let item = ads.line_item(&ads.campaign());
+    let post = ads.person.publish_text("Twice promoted");
+    let promote = || {
+        let params = [("line_item_id", item.as_str()), ("post_ids", &post)];
+        let created = ads.send("POST", "/promoted_posts", &params).assert_status(200);
+        created["data"][0]["id"].as_str().unwrap().to_owned()
+    };
+    let promoted = promote();
+    ads.send("DELETE", &format!("/promoted_posts/{promoted}"), &[]).assert_status(200);
+    assert_eq!(promote(), promoted);
+    let all = history(&ads, "PROMOTED_TWEET", &promoted, &[]).assert_status(200);
+    let rows = all["data"].as_array().unwrap().iter();
+    let created: Vec<&Value> = rows.filter(|row| row["change_type"] == "CREATE").map(|row| &row["changes"]).collect();
+    assert_eq!(created, [&json!({}), &json!({})], "{all}");
+}
+
+#[test]
 fn history_of_a_record_lists_its_changes_and_who_made_them() {
     let (ads, campaign, item) = changed_campaign();
     let criterion = [("line_item_id", item.as_str()), ("targeting_type", "BROAD_KEYWORD"), ("targeting_value", "bike")];
