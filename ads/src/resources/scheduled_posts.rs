@@ -14,6 +14,7 @@ use store::records;
 use crate::resources::compositions::{
     self, LIST_PARAMS, card_field, media_keys_field, name_field, nullcast_field, text_field, validate_composition,
 };
+use crate::resources::line_items::LINE_ITEM;
 use crate::resources::scheduled_promoted_posts::SCHEDULED_PROMOTED_POST;
 
 pub static SCHEDULED_POST: Resource = Resource {
@@ -52,6 +53,7 @@ pub static SCHEDULED_POST: Resource = Resource {
     rules: &[
         ValidationRule::InContext(validate_still_scheduled),
         ValidationRule::InContext(validate_composition),
+        ValidationRule::InContext(validate_promotions),
         ValidationRule::InContext(validate_scheduled_at),
     ],
     delete_mode: DeleteMode::Hard,
@@ -87,6 +89,25 @@ fn validate_still_scheduled(_: &mut AccountContext<'_, '_>, change: &mut RecordC
     }
     if change.verb == ResourceVerb::Delete {
         change.record.set("scheduled_status", "DELETED");
+    }
+    Ok(())
+}
+
+/// Line items that wait for the post must still be able to promote it.
+fn validate_promotions(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+    let is_content_changed = ["text", "card_uri", "media_keys"].iter().any(|name| change.changes_field(name));
+    if change.verb != ResourceVerb::Update || !is_content_changed {
+        return Ok(());
+    }
+    let id = change.record.id;
+    for waiting in ctx.list_visible_records(&SCHEDULED_PROMOTED_POST, "scheduled_post_id", id)? {
+        let item = ctx.find_record(&LINE_ITEM, waiting.int("line_item_id").unwrap_or(-1))?;
+        let Some(item) = item.filter(|item| !item.deleted) else { continue };
+        if !compositions::suits_line_item(ctx, &change.record, &item)? {
+            let item = item.formatted_id();
+            let message = format!("The line item {item} promotes the post, and this does not suit its objective");
+            return Err(AdsProblem::new("INVALID_TWEET", message).into());
+        }
     }
     Ok(())
 }

@@ -62,6 +62,31 @@ fn deleted_scheduled_post_is_not_found_and_promoted_by_nothing() {
 }
 
 #[test]
+fn scheduled_post_keeps_what_the_line_item_that_waits_for_it_needs() {
+    let ads = Advertiser::new();
+    let campaign = ads.campaign();
+    let clicks = [
+        ("campaign_id", campaign.as_str()),
+        ("objective", "WEBSITE_CLICKS"),
+        ("product_type", "PROMOTED_POSTS"),
+        ("placements", "ALL_ON_TWITTER"),
+        ("bid_strategy", "AUTO"),
+        // Ignored, whatever it is.
+        ("bid_amount_local_micro", "900000000000000"),
+        ("start_time", "2026-01-01T00:00:00Z"),
+    ];
+    let item = ads.make("/line_items", &clicks);
+    let post = schedule_post(&ads, "Ride https://example.com/", &minute(60), &[]);
+    link(&ads, &item, &post).assert_status(200);
+    let path = format!("/scheduled_posts/{post}");
+    is(&ads.send("PUT", &path, &[("text", "Ride")]), 400, "INVALID_TWEET", "");
+    ads.send("PUT", &path, &[("text", "Ride more https://example.com/")]).assert_status(200);
+    ads.send("PUT", &path, &[("scheduled_at", &minute(90))]).assert_status(200);
+    ads.send("DELETE", &format!("/line_items/{item}"), &[]).assert_status(200);
+    ads.send("PUT", &path, &[("text", "Ride")]).assert_status(200);
+}
+
+#[test]
 fn scheduled_posts_are_published_at_their_time_and_promoted() {
     let ads = Advertiser::new();
     let me = ads.person.id.as_str();
