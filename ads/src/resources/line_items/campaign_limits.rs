@@ -3,6 +3,7 @@
 use ads_engine::{AdsRecord, RecordChange};
 use base::refusal::AdsProblem;
 
+use super::objectives::objective_rules;
 use super::{BID_AMOUNT, DAILY_BUDGET, TOTAL_BUDGET};
 use crate::resources::bidding_rules::{validate_amount, validate_bid};
 
@@ -15,9 +16,21 @@ pub(super) fn validate_change(change: &RecordChange, campaign: &AdsRecord) -> Re
     for name in [DAILY_BUDGET, TOTAL_BUDGET] {
         validate_amount(name, changed(name), currency)?;
     }
-    validate_bid(BID_AMOUNT, changed(BID_AMOUNT), currency)?;
-    let violation = violations(&change.record, campaign).find(|(name, ..)| change.changes_field(name));
+    let ignores_bid = is_bid_automatic(&change.record);
+    if !ignores_bid {
+        validate_bid(BID_AMOUNT, changed(BID_AMOUNT), currency)?;
+    }
+    let violation = violations(&change.record, campaign)
+        .find(|(name, ..)| change.changes_field(name) && !(ignores_bid && *name == BID_AMOUNT));
     violation.map_or(Ok(()), |(name, _, message)| Err(AdsProblem::invalid_attribute(name, message)))
+}
+
+/// Whether a line item bids by itself, as it says or as its objective does by default.
+fn is_bid_automatic(item: &AdsRecord) -> bool {
+    match item.text("bid_strategy") {
+        "" => objective_rules(item.text("objective")).strategies.first() == Some(&"AUTO"),
+        strategy => strategy == "AUTO",
+    }
 }
 
 /// What of a line item its campaign does not allow: the field, the campaign's field that rules it out, and why.
@@ -60,7 +73,7 @@ mod tests {
         item.set("entity_status", "ACTIVE");
         item.set(BID_AMOUNT, 1_000_000);
         item.set(TOTAL_BUDGET, 2_000_000);
-        let change = |name: &'static str, value: serde_json::Value| {
+        let change = |item: &AdsRecord, name: &'static str, value: serde_json::Value| {
             let mut record = item.clone();
             record.set(name, value);
             let change = RecordChange {
@@ -71,10 +84,12 @@ mod tests {
             };
             validate_change(&change, &campaign)
         };
-        change("entity_status", "PAUSED".into()).unwrap();
-        change(BID_AMOUNT, 500_000.into()).unwrap();
-        change(TOTAL_BUDGET, serde_json::Value::Null).unwrap();
-        change(BID_AMOUNT, 600_000.into()).unwrap_err();
-        change(TOTAL_BUDGET, 10_000.into()).unwrap_err();
+        change(&item, "entity_status", "PAUSED".into()).unwrap();
+        change(&item, BID_AMOUNT, 500_000.into()).unwrap();
+        change(&item, TOTAL_BUDGET, serde_json::Value::Null).unwrap();
+        change(&item, BID_AMOUNT, 600_000.into()).unwrap_err();
+        change(&item, TOTAL_BUDGET, 10_000.into()).unwrap_err();
+        item.set("bid_strategy", "AUTO");
+        change(&item, BID_AMOUNT, 600_000.into()).unwrap();
     }
 }
