@@ -125,7 +125,7 @@ pub fn validate_composition(ctx: &mut AccountContext<'_, '_>, change: &mut Recor
     }
     let mut problems = Vec::new();
     problems.extend(check_text(ctx, change, author)?);
-    problems.extend(check_media(ctx, change)?);
+    problems.extend(check_media(ctx, change, author)?);
     problems.extend(check_card(ctx, change)?);
     if problems.is_empty() {
         return Ok(());
@@ -190,14 +190,23 @@ fn check_text(
     Ok(Some(AdsProblem::invalid_parameter("text", shown, message)))
 }
 
-fn check_media(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<Option<AdsProblem>, Error> {
+fn check_media(
+    ctx: &mut AccountContext<'_, '_>,
+    change: &RecordChange,
+    author: UserId,
+) -> Result<Option<AdsProblem>, Error> {
     if !change.changes_field("media_keys") {
         return Ok(None);
     }
     let keys = change.record.texts("media_keys");
     for key in &keys {
-        if media_library::find_library_media(ctx, key)?.is_none() {
+        let Some(medium) = media_library::find_library_media(ctx, key)? else {
             return Ok(Some(media_library::media_not_found("media_keys", key)));
+        };
+        if !media_library::may_be_posted_by(ctx, &medium, author)? {
+            let message = format!("The media {key} is not shared with the author");
+            let problem = AdsProblem::invalid_parameter("media_keys", key, message);
+            return Ok(Some(problem.with_code("INVALID_MEDIA")));
         }
     }
     let pictures = keys.iter().all(|key| key.starts_with("3_"));

@@ -9,7 +9,7 @@ use ads_engine::{
     OperationOutput, ParsedParams, RecordChange, RequiredRole, Resource, ResourceVerb, ValidationRule, listing,
 };
 use base::refusal::AdsProblem;
-use base::{Error, Id, VocabularyWord, sorted_distinct};
+use base::{Error, Id, UserId, VocabularyWord, sorted_distinct};
 use serde_json::Value;
 use store::media::{self, Media};
 use store::posts;
@@ -214,7 +214,17 @@ pub fn media_not_found(parameter: impl Into<Cow<'static, str>>, key: &str) -> Ad
     AdsProblem::invalid_parameter(parameter, key, message).with_code("MEDIA_NOT_FOUND")
 }
 
-/// A medium that the account's own user uploaded or may use, unless it was removed.
+/// Whether a user may post a medium: it is theirs, or shared with them.
+pub fn may_be_posted_by(ctx: &mut AccountContext<'_, '_>, record: &AdsRecord, user: UserId) -> Result<bool, Error> {
+    let id = Id::new(record.int("media_id").unwrap_or(0));
+    let Some(medium) = media::find_by_id(ctx.tx, id)? else {
+        return Ok(false);
+    };
+    Ok(medium.owner_id == user || media::is_shared(ctx.tx, id, user)?)
+}
+
+/// A medium that the account's own user, or the caller if the account promotes their posts, uploaded or may use, unless it
+/// was removed.
 pub fn find_library_media(ctx: &mut AccountContext<'_, '_>, key: &str) -> Result<Option<AdsRecord>, Error> {
     let Some(medium) = find_uploaded_media(ctx, key)? else {
         return Ok(None);
@@ -230,11 +240,13 @@ pub fn find_library_media(ctx: &mut AccountContext<'_, '_>, key: &str) -> Result
 }
 
 fn is_usable(ctx: &mut AccountContext<'_, '_>, medium: &Media) -> Result<bool, Error> {
-    let Some(full) = promotable_users::find_own_user(ctx)? else {
-        return Ok(false);
-    };
+    let caller = ctx.caller.user;
+    let caller = promotable_users::find_by_user(ctx, caller)?.map(|_| caller);
+    let mut usable = false;
+    for user in promotable_users::find_own_user(ctx)?.into_iter().chain(caller) {
+        usable = usable || medium.owner_id == user || media::is_shared(ctx.tx, medium.id, user)?;
+    }
     let alive = medium.expires_at.is_none_or(|end| end > ctx.now());
-    let usable = medium.owner_id == full || media::is_shared(ctx.tx, medium.id, full)?;
     // Media attached only to messages are private to their participants, those of removed posts to nobody.
     Ok(alive && usable && !media::is_private(ctx.tx, medium.id)?)
 }

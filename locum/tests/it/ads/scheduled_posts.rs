@@ -313,6 +313,29 @@ fn media_of_the_library_are_named_and_used_in_scheduled_posts() {
 }
 
 #[test]
+fn author_whose_posts_are_promoted_uses_media_of_their_own() {
+    let ads = Advertiser::new();
+    let author = shared_server().new_user("author");
+    shared_server().run_cli(&["ads", "account", "promote", &ads.account, &author.username]).assert_success();
+    let role = ["ads", "account", "role", &ads.account, &author.username, "AD_MANAGER"];
+    shared_server().run_cli(&role).assert_success();
+    let own = at_once(&author, "tweet_image", &samples::png(64, 64)).assert_status(200);
+    let (own, other) = (own["data"]["media_key"].as_str().unwrap().to_owned(), upload(&ads, 65, 65));
+    let path = |name: &str| format!("/12/accounts/{}/{name}", ads.account);
+    send(&author, "POST", &path("media_library"), &[("media_key", &own)]).assert_status(200);
+    let at = minute(30);
+    let schedule = |who: &TestUser<'_>, key: &str| {
+        let params = [("text", "Seen"), ("scheduled_at", &at), ("media_keys", key), ("as_user_id", &who.id)];
+        send(who, "POST", &path("scheduled_posts"), &params)
+    };
+    schedule(&author, &own).assert_status(200);
+    schedule(&ads.person, &other).assert_status(200);
+    // What would fail when it is published is refused.
+    is(&schedule(&author, &other), 400, "INVALID_MEDIA", "media_keys");
+    is(&schedule(&ads.person, &own), 400, "INVALID_MEDIA", "media_keys");
+}
+
+#[test]
 fn media_library_is_filtered_and_paged() {
     let ads = Advertiser::new();
     let [key, second, third] = [320, 20, 30].map(|width| upload(&ads, width, 50));
