@@ -14,13 +14,18 @@ use crate::resources::custom_audiences::CUSTOM_AUDIENCE;
 const MEMBERSHIP_MS: i64 = 30 * 24 * 3_600_000;
 const MAX_NAME_LENGTH: usize = 200;
 
-/// Creates the audience of a tag with retargeting; later changes of the tag leave it alone.
+/// Creates the audience of a tag with retargeting, unless it has one that was not deleted.
 pub fn ensure_audience(
     ctx: &mut AccountContext<'_, '_>,
     tag: &AdsRecord,
     audience_type: &'static str,
 ) -> Result<(), Error> {
-    if !tag.flag("retargeting_enabled") || tag.int("audience_id").is_some() {
+    if !tag.flag("retargeting_enabled") {
+        return Ok(());
+    }
+    if let Some(id) = tag.int("audience_id")
+        && ctx.find_record(&CUSTOM_AUDIENCE, id)?.is_some_and(|audience| !audience.deleted)
+    {
         return Ok(());
     }
     let name =

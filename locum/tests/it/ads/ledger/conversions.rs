@@ -216,6 +216,12 @@ fn visit_of_a_signed_in_user_counts_for_the_view_and_fills_the_audience() {
     let members = json!([{ "operation_type": "Update", "params": { "users": [{ "email": ["0".repeat(64)] }] } }]);
     let users = TestRequest::post(format!("/12/accounts/{}{path}/users", shop.ads.account)).json(&members);
     is(&shop.ads.person.send_signed(users), 403, "ACTION_NOT_ALLOWED", "");
+    // After its audience was deleted, a change of the tag makes another one.
+    shop.ads.send("DELETE", &path, &[]).assert_status(200);
+    let change = [("name", "Visitors")];
+    shop.ads.send("PUT", &format!("/web_event_tags/{}", id(&tag)), &change).assert_status(200);
+    let all = shop.ads.get("/custom_audiences", &[]);
+    assert_ne!(id(&all["data"][0]), id(&audience));
 }
 
 #[test]
