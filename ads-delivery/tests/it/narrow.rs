@@ -184,3 +184,20 @@ async fn spend(world: &World, item: &str, amount: i64) {
         })
         .await;
 }
+
+#[test]
+fn criterion_has_the_id_of_a_place_in_lower_case_however_it_is_sent() {
+    on_each_engine(async |world| {
+        let shop = Shop::open(&world, "ana").await;
+        let campaign = shop.campaign(&world).await;
+        let item = shop.item(&world, &campaign, "150000").await;
+        let first = targets(&world, &shop, &item, "LOCATION", &PORTUGAL.to_ascii_uppercase()).await;
+        targets(&world, &shop, &item, "LANGUAGE", "EN").await;
+        assert_eq!(targets(&world, &shop, &item, "LOCATION", PORTUGAL).await, first);
+        let all = shop.call(&world, "GET", "A/targeting_criteria", &[("line_item_ids", &item)]).await;
+        let all = all["data"].as_array().unwrap();
+        let mut values: Vec<&str> = all.iter().map(|one| one["targeting_value"].as_str().unwrap()).collect();
+        values.sort_unstable();
+        assert_eq!(values, [PORTUGAL, "en"]);
+    });
+}

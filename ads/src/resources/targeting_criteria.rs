@@ -222,6 +222,7 @@ fn validate_option(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) 
     if change.verb == ResourceVerb::Delete {
         return Ok(());
     }
+    write_option_in_lower_case(ctx, &mut change.record)?;
     let record = &change.record;
     let (kind, value) = (record.text("targeting_type"), record.text("targeting_value"));
     if let Some(found) = require_option(ctx, kind, value)? {
@@ -232,6 +233,16 @@ fn validate_option(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) 
         };
         change.record.set("targeting_value", id);
         change.record.set("name", name);
+    }
+    Ok(())
+}
+
+/// Ids are read without case. Operators may have added options whose ids have capitals.
+fn write_option_in_lower_case(ctx: &mut AccountContext<'_, '_>, record: &mut AdsRecord) -> Result<(), Error> {
+    let (kind, value) = (record.text("targeting_type"), record.text("targeting_value"));
+    let lower = value.to_ascii_lowercase();
+    if lower != value && is_listed_type(kind) && find_label(ctx.tx, kind, &lower)?.is_some() {
+        record.set("targeting_value", lower);
     }
     Ok(())
 }
