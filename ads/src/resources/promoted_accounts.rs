@@ -21,11 +21,7 @@ pub static PROMOTED_ACCOUNT: Resource = Resource {
     not_found: "PROMOTED_ACCOUNT_NOT_FOUND",
     fields: &[
         FieldSpec::parent("line_item_id", &LINE_ITEM).required(),
-        FieldSpec::new("user_id", Kind::ID)
-            .label("User ID")
-            .help("The account’s own user, or a user who agreed to be promoted.")
-            .required()
-            .immutable(),
+        FieldSpec::new("user_id", Kind::ID).label("User ID").help("The account’s own user.").required().immutable(),
         CREATIVE_STATUS,
         APPROVAL_STATUS,
     ],
