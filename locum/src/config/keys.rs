@@ -219,8 +219,9 @@ config_keys! {
         /// Audiences with fewer users count as narrow: widening is recommended if the line item underspends.
         narrow_audience: u64 [1..=MAX_COUNT] = Literal("1000");
         /// Exchange rates of ISO 4217 currencies, in micros of a common unit: `USD=1000000,EUR=1080000`. Used to
-        /// compare bids; charges stay in the account's currency. A currency without a rate is compared with itself
-        /// only.
+        /// compare bids, and to convert sales that advertisers report with conversions; charges stay in the account's
+        /// currency. A currency without a rate is compared with itself only, and sales in it are unknown to accounts
+        /// with another one.
         exchange_rates: ExchangeRates = Unset;
         /// Which publisher videos are counted: those that carried ads within thirty days, or all posted videos, for a
         /// network that has served few ads.
