@@ -3,63 +3,43 @@
 //! that moves in the same transaction, so that each counts once and users never wait for the
 //! ledger.
 
-mod late_impressions;
-
 use std::collections::HashMap;
 
 use ads::resources::accounts::{ACCOUNT, PRODUCTION_ID_BASE};
 use ads::resources::promoted_posts::PROMOTED_POST;
 use ads_engine::AdsRecord;
-use base::{Fault, PostId, Time, UserId, sorted_distinct};
+use base::{Fault, PostId, Time, UserId};
 use store::event_log::{LogEvent as Entry, LogReader};
-use store::ledger::{self, AdEntity, AdEvent, AdEventKind, AdEventOrigin, EngagementAct, Placement, ViewerTraits};
+use store::ledger::{self, AdEntity, AdEvent, AdEventKind, AdEventOrigin, Placement, ViewerTraits};
 use store::posts::Post;
 use store::{Tx, posts, records};
 
 use crate::ledger::{LedgerEvent, record_events};
 use crate::serving::hash_to_id;
 
-pub(crate) use late_impressions::attribute_earlier_acts;
-
 pub const ATTRIBUTION_READER: LogReader = LogReader::from_end("ads");
 /// Engagement counts as caused by an impression for this long after it.
 const ATTRIBUTION_WINDOW_MS: i64 = 86_400_000;
-/// The log, ids and votes tell of an act at slightly different times.
-const SAME_ACT_MS: i64 = 1000;
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EngagementAct {
+    pub(crate) kind: AdEventKind,
+    pub(crate) at: Time,
+    pub(crate) viewer: i64,
+    /// The id of the post or user.
+    pub(crate) subject: i64,
+}
 
 /// Records the engagement in entries read by [`ATTRIBUTION_READER`] that promoted entities caused.
 pub fn attribute_entries(tx: &mut Tx<'_>, entries: &[Entry]) -> Result<(), Fault> {
-    let acts = acts_from_log(tx, entries)?;
-    record_acts(tx, &acts)
-}
-
-/// Records what promoted entities caused, unless it is recorded: an impression may be reported before or after the act is
-/// read from the log.
-fn record_acts(tx: &mut Tx<'_>, acts: &[EngagementAct]) -> Result<(), Fault> {
-    let mut found: Vec<(EngagementAct, LedgerEvent)> = Vec::new();
-    for act in acts {
-        found.extend(attribute_act(tx, *act)?.map(|event| (*act, event)));
+    let mut events = Vec::new();
+    for act in acts_from_log(tx, entries)? {
+        events.extend(attribute_act(tx, act)?);
     }
-    let Some(since) = found.iter().map(|(act, _)| act.at.plus_ms(-SAME_ACT_MS)).min() else {
-        return Ok(());
-    };
-    let viewers = sorted_distinct(found.iter().map(|(act, _)| act.viewer));
-    let known = ledger::list_engagements_of_users(tx, &viewers, since)?;
-    found.retain(|(act, _)| !known.iter().any(|event| is_same_act(*event, act)));
-    let events: Vec<LedgerEvent> = found.into_iter().map(|(_, event)| event).collect();
     if !events.is_empty() {
         record_events(tx, &events)?;
     }
     Ok(())
-}
-
-/// Replies have keys of their own.
-fn is_same_act((viewer, kind, subject, at): (i64, AdEventKind, i64, Time), act: &EngagementAct) -> bool {
-    let is_subject = kind == AdEventKind::Follow || subject == act.subject;
-    (viewer, kind) == (act.viewer, act.kind)
-        && act.reply_id.is_none()
-        && is_subject
-        && (at.ms() - act.at.ms()).abs() <= SAME_ACT_MS
 }
 
 fn acts_from_log(tx: &mut Tx<'_>, entries: &[Entry]) -> Result<Vec<EngagementAct>, Fault> {
@@ -69,13 +49,8 @@ fn acts_from_log(tx: &mut Tx<'_>, entries: &[Entry]) -> Result<Vec<EngagementAct
         posts::find_by_ids(tx, &written)?.into_iter().map(|post| (post.id.get(), post)).collect();
     let mut acts = Vec::new();
     for entry in entries {
-        let act = |kind: AdEventKind, subject: i64| EngagementAct {
-            kind,
-            at: entry.at,
-            viewer: entry.actor_id,
-            subject,
-            reply_id: None,
-        };
+        let act =
+            |kind: AdEventKind, subject: i64| EngagementAct { kind, at: entry.at, viewer: entry.actor_id, subject };
         match entry.kind.as_str() {
             "like.create" => acts.push(act(AdEventKind::Like, entry.subject_id)),
             "poll.vote" => acts.push(act(AdEventKind::PollVote, entry.subject_id)),
@@ -91,7 +66,7 @@ fn acts_from_log(tx: &mut Tx<'_>, entries: &[Entry]) -> Result<Vec<EngagementAct
                 } else if let Some(to) = post.in_reply_to_post_id
                     && post.edit_root_id.is_none_or(|root| root == post.id)
                 {
-                    acts.push(EngagementAct { reply_id: Some(post.id.get()), ..act(AdEventKind::Reply, to.get()) });
+                    acts.push(act(AdEventKind::Reply, to.get()));
                 }
             }
             _ => {}
@@ -151,13 +126,13 @@ fn matches_impression(tx: &mut Tx<'_>, shown: &AdEvent, act: EngagementAct) -> R
 }
 
 /// Each reply counts; other acts count once per impression, however often they are undone and repeated.
-fn dedup_key(act: EngagementAct, impression: i64) -> i64 {
-    act.reply_id.unwrap_or(impression)
+fn dedup_key(id: i64, act: EngagementAct, filter: i64) -> i64 {
+    if act.kind == AdEventKind::Reply { id } else { filter }
 }
 
 fn event_from_impression(tx: &Tx<'_>, shown: &AdEvent, act: EngagementAct) -> LedgerEvent {
     let id = tx.next_id::<()>().get();
-    let impression_id = dedup_key(act, shown.impression_id);
+    let impression_id = dedup_key(id, act, shown.impression_id);
     LedgerEvent { viewer: act.viewer, impression_id, ..LedgerEvent::from_touch(shown, (act.kind, act.at), id) }
 }
 
@@ -178,7 +153,7 @@ fn event_from_promoted_post(tx: &Tx<'_>, promoted: &AdsRecord, act: EngagementAc
         price: 0,
         origin: AdEventOrigin::Attributed,
         id,
-        impression_id: dedup_key(act, -1 - hash_to_id(pair.as_bytes())),
+        impression_id: dedup_key(id, act, -1 - hash_to_id(pair.as_bytes())),
         weight: 1,
     }
 }

@@ -4,11 +4,11 @@
 use base::{Fault, PostId};
 use store::Tx;
 use store::ads::card_links::CardLink;
-use store::ledger::{self, AdEntity, AdEventKind, AdEventOrigin, EngagementAct};
+use store::ledger::{self, AdEntity, AdEventKind, AdEventOrigin};
 use store::posts::{self, PostState};
 use store::short_links;
 
-use crate::attribution::attribute_act;
+use crate::attribution::{EngagementAct, attribute_act};
 use crate::ledger::{LedgerEvent, record_events};
 use crate::serving::{AdImpression, hash_to_id};
 
@@ -43,7 +43,6 @@ pub fn record_card_click(tx: &mut Tx<'_>, link: &CardLink, click: &CardClick) ->
                 at: tx.now(),
                 viewer: click.viewer,
                 subject: click.post.get(),
-                reply_id: None,
             },
         )?,
     };
@@ -66,13 +65,7 @@ pub struct LinkClick {
 /// that it is attributed to.
 pub fn record_link_click(tx: &mut Tx<'_>, click: LinkClick) -> Result<Option<i64>, Fault> {
     let at = tx.now();
-    let act = EngagementAct {
-        kind: AdEventKind::UrlClick,
-        at,
-        viewer: click.viewer,
-        subject: click.post.get(),
-        reply_id: None,
-    };
+    let act = EngagementAct { kind: AdEventKind::UrlClick, at, viewer: click.viewer, subject: click.post.get() };
     if let Some(event) = attribute_act(tx, act)? {
         record_events(tx, std::slice::from_ref(&event))?;
         return Ok(Some(event.impression_id));

@@ -4,11 +4,11 @@
 use ads::resources::conversation_cards::{IMAGE_CONVERSATION_CARD, OPTIONS, VIDEO_CONVERSATION_CARD};
 use ads_engine::AdsRecord;
 use base::{Fault, Id, PostId, UserId};
-use store::ledger::{AdEventKind, EngagementAct};
+use store::ledger::AdEventKind;
 use store::posts::{Post, PostState};
 use store::{Tx, media, posts, records};
 
-use crate::attribution::attribute_act;
+use crate::attribution::{EngagementAct, attribute_act};
 use crate::ledger::record_events;
 
 /// The paths of an image and of the video it is a still of.
@@ -114,13 +114,8 @@ pub fn record_card_answer(
     if known.is_none_or(|card| !card.is_answered_by(&answer.text)) || !post_has_card(tx, post, uri)? {
         return Ok(());
     }
-    let act = EngagementAct {
-        kind: AdEventKind::CardEngagement,
-        at: tx.now(),
-        viewer: user.get(),
-        subject: post.get(),
-        reply_id: None,
-    };
+    let act =
+        EngagementAct { kind: AdEventKind::CardEngagement, at: tx.now(), viewer: user.get(), subject: post.get() };
     if let Some(event) = attribute_act(tx, act)? {
         record_events(tx, &[event])?;
     }

@@ -5,7 +5,6 @@
 
 mod auctions;
 mod conversions;
-mod engagement_acts;
 mod insertion;
 mod jobs;
 mod queries;
@@ -25,7 +24,6 @@ pub use conversions::{
     AdConversion, ConversionReportRow, ConversionSums, ConversionTotals, assist_conversions, hourly_conversions,
     insert_conversions, load_conversion_report, prune_conversion_keys, record_conversion_key,
 };
-pub use engagement_acts::{EngagementAct, find_vote_time, list_acts_of_users, list_engagements_of_users};
 pub use insertion::{insert_events, set_owed};
 pub use jobs::{
     AnalyticsJob, AnalyticsJobState, count_open_jobs, delete_expired_files, find_job, find_job_file, insert_job,

@@ -11,7 +11,6 @@ use store::ledger::{self, AdEventKind, AdEventOrigin};
 
 use super::impression_token::AdImpression;
 use super::invalid_member;
-use crate::attribution::attribute_earlier_acts;
 use crate::ledger::{LedgerEvent, record_events};
 
 pub const MAX_REPORTS: usize = 1000;
@@ -117,9 +116,7 @@ pub fn record_reports(tx: &mut Tx<'_>, reports: &[ImpressionReport]) -> Result<V
         }
     }
     let events: Vec<LedgerEvent> = reports.iter().map(|one| event_from_report(tx, one)).collect();
-    let facts = record_events(tx, &events)?;
-    attribute_earlier_acts(tx, &facts)?;
-    let new: HashSet<i64> = facts.iter().map(|fact| fact.id).collect();
+    let new: HashSet<i64> = record_events(tx, &events)?.iter().map(|fact| fact.id).collect();
     let results: Vec<Value> = events
         .iter()
         .map(|event| {
