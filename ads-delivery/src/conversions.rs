@@ -209,7 +209,7 @@ fn sale_amount(
     conversion: &ReportedConversion,
     line_item: i64,
 ) -> Result<Option<i64>, Fault> {
-    let Some((micros, currency)) = &conversion.sale_amount else {
+    let Some((micros, currency)) = conversion.sale_amount.as_ref().filter(|(micros, _)| *micros != 0) else {
         return Ok(Some(0));
     };
     let items: HashMap<i64, AdsRecord> = records_by_ids(tx, &LINE_ITEM, &[line_item])?;

@@ -131,7 +131,7 @@ pub fn list_impressions_of_viewer(
     tx.query_rows(sql, &[viewer.into(), after.into(), until.into()])
 }
 
-/// As [`list_impressions_of_viewer`], of ads of one account.
+/// As [`list_impressions_of_viewer`], of ads of one account, among the viewer's newest 20,000.
 pub fn list_account_impressions_of_viewer(
     tx: &mut Tx<'_>,
     (account, viewer): (i64, i64),
@@ -139,8 +139,9 @@ pub fn list_account_impressions_of_viewer(
 ) -> Result<Vec<AdEvent>, Fault> {
     let sql = select!(
         AdEvent,
-        "WHERE viewer = $1 AND event_time > $2 AND event_time <= $3 AND account_id = $4 AND kind = 0 \
-         ORDER BY event_time DESC LIMIT 1000"
+        "WHERE id IN (SELECT id FROM ad_event WHERE viewer = $1 AND event_time > $2 AND event_time <= $3 AND kind = 0 \
+         ORDER BY event_time DESC LIMIT 20000) AND viewer = $1 AND event_time > $2 AND event_time <= $3 \
+         AND account_id = $4 AND kind = 0 ORDER BY event_time DESC LIMIT 1000"
     );
     tx.query_rows(sql, &[viewer.into(), after.into(), until.into(), account.into()])
 }
