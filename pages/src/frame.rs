@@ -4,6 +4,8 @@ use base::{AccountTimeZone, Time};
 
 use crate::members::{MESSAGES_PATH, NOTIFICATIONS_PATH};
 
+/// Of the paths that forms lead to, in bytes.
+pub const MAX_PATH_LENGTH: usize = 8000;
 pub const RULES_PATH: &str = "/rules";
 
 #[derive(Clone, Default)]
@@ -49,7 +51,12 @@ pub struct PageFrame {
 impl PageFrame {
     /// Where buttons lead back to: the same part of a list.
     pub(crate) fn own_path(&self) -> String {
-        if self.query.is_empty() { self.path.clone() } else { format!("{}?{}", self.path, self.query) }
+        // A form that leads to a longer path leads to the home page.
+        if self.query.is_empty() || self.path.len() + self.query.len() >= MAX_PATH_LENGTH {
+            self.path.clone()
+        } else {
+            format!("{}?{}", self.path, self.query)
+        }
     }
 
     /// Leads to `next` afterwards, a local path that may be empty.

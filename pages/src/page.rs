@@ -64,6 +64,13 @@ pub struct Pager {
     pub next: Option<String>,
 }
 
+impl Pager {
+    /// Whether there are no pages before and after this one.
+    pub(crate) const fn is_only_page(&self) -> bool {
+        self.previous.is_none() && self.next.is_none()
+    }
+}
+
 /// A number of something of which at most 100 were counted.
 pub(crate) fn render_count(count: usize) -> String {
     if count > 99 { "99+".to_owned() } else { count.to_string() }

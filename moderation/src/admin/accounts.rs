@@ -72,7 +72,7 @@ async fn render(
 }
 
 fn load_account(tx: &mut Tx<'_>, actor: &AuditActor, name: &str) -> Result<AdminAccountItem, Error> {
-    let user = lookup::user(tx, name)?;
+    let user = lookup::user_or_deleted(tx, name)?;
     let permitted = user_roles::require_authority(tx, actor, UserRole::Moderator, user.id).split_refusal()?;
     let actions = moderation::list_by_user(tx, user.id, HISTORY_LENGTH)?;
     let is_own = actor.user == Some(user.id);
@@ -85,7 +85,10 @@ fn load_account(tx: &mut Tx<'_>, actor: &AuditActor, name: &str) -> Result<Admin
         joined_at: user.created_at,
         history: actions.iter().map(describe_in_history).collect(),
         reports,
-        refused_because: permitted.err().map(|refusal| error_message(&refusal).to_owned()),
+        refused_because: match permitted {
+            _ if user.state == UserState::Deleted => Some("The account was deleted.".to_owned()),
+            permitted => permitted.err().map(|refusal| error_message(&refusal).to_owned()),
+        },
         name: user.name,
         username: user.username,
         reason: String::new(),
@@ -96,6 +99,7 @@ fn load_account(tx: &mut Tx<'_>, actor: &AuditActor, name: &str) -> Result<Admin
 fn list_states(user: &User) -> Vec<&'static str> {
     let states = [
         (user.state == UserState::Suspended, "suspended"),
+        (user.state == UserState::Deleted, "deleted"),
         (user.silenced, "silenced"),
         (user.limited, "limited"),
         (user.protected, "protected"),

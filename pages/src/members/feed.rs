@@ -210,9 +210,9 @@ pub struct PostFeed {
 }
 
 impl PostFeed {
-    /// Whether there are no posts here and on the pages that follow.
+    /// Whether there are no posts on this page and no others.
     pub(crate) fn is_empty(&self) -> bool {
-        self.posts.is_empty() && self.pager.next.is_none()
+        self.posts.is_empty() && self.pager.is_only_page()
     }
 }
 

@@ -120,16 +120,19 @@ impl ManagerRoute {
     /// What a form has done that is sent again. What it was about may be gone since.
     pub(super) fn repeated_outcome(&self, tx: &mut Tx<'_>) -> Result<Option<FormOutcome>, Error> {
         match self.open_form(tx) {
-            Ok(form) => Ok(form.map(|(_, plan)| plan.into_repeated_outcome())),
-            Err(Error::Refused(_)) => Ok(Some(self.outcome_of_gone_form())),
+            Ok(Some((_, plan))) => Ok(Some(plan.into_repeated_outcome())),
+            Ok(None) | Err(Error::Refused(_)) => Ok(Some(self.outcome_of_gone_form())),
             Err(failed) => Err(failed),
         }
     }
 
     fn outcome_of_gone_form(&self) -> FormOutcome {
         let ManagerPath { account, section, id, action } = &self.path;
+        let is_promotion = Section::find(section).is_some_and(|section| section.is_promotion);
         let done_code = match (id.as_str(), action.as_str()) {
+            (_, "delete") if is_promotion => "stopped",
             (_, "delete") => "deleted",
+            (_, "remove") => "left",
             ("publish", _) => "published",
             _ => "changed",
         };

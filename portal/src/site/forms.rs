@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use base::VocabularyWord;
 use http::header::{CONTENT_LENGTH, ORIGIN};
-use pages::PageErrorKind;
+use pages::{MAX_PATH_LENGTH, PageErrorKind};
 use web::request_context::RequestContext;
 use web::uploads::{UploadForm, UploadProcessor, receive};
 use web::{HttpReply, PublicOrigin};
@@ -14,7 +14,6 @@ use super::session::redirect_to_sign_in;
 use super::{BrowserVisit, MemberVisit, PageExit, errors};
 
 const FETCH_SITE: &str = "sec-fetch-site";
-const MAX_PATH_LENGTH: usize = 8000;
 const MAX_VISITOR_FORM_BYTES: usize = 64 * 1024;
 
 /// A form that came from one of our own pages, with a valid CSRF token.
