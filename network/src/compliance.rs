@@ -213,12 +213,11 @@ fn evaluate_posts(tx: &mut Tx<'_>, ids: &[i64]) -> Result<String, Fault> {
     let changed = load_change_times(tx, authors.values())?;
     let mut lines = String::new();
     for id in ids {
-        let Some(post) = found.get(id) else { continue };
+        let post = found.get(id).filter(|post| !post.members_only && !post.followers_only);
+        let Some(post) = post else { continue };
         let cause = match post.state {
-            PostState::Deleted if !post.members_only && !post.followers_only => {
-                Some(("deleted", since.get(id).copied()))
-            }
-            PostState::Deleted | PostState::Placeholder => None,
+            PostState::Deleted => Some(("deleted", since.get(id).copied())),
+            PostState::Placeholder => None,
             PostState::Live | PostState::Superseded => {
                 authors.get(&post.author_id).and_then(|author| removal_cause(author, "deactivated", &changed))
             }

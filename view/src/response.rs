@@ -194,7 +194,8 @@ fn find_media_of_hidden_posts<'m>(
 ) -> Result<HashSet<MediaId>, Fault> {
     let mut hidden = HashSet::new();
     for medium in media {
-        if viewer.user == Some(medium.owner_id) || medium.uses == Some(0) {
+        let is_own = viewer.user == Some(medium.owner_id);
+        if is_own || medium.uses == Some(0) || visibilities.author_visibility(medium.owner_id) != Visibility::Visible {
             continue;
         }
         let posts = store::posts::list_posts_with_media(tx, medium)?;
