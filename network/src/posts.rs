@@ -450,21 +450,8 @@ fn delete_with_media(tx: &mut Tx<'_>, newest: &Post, expires_at: Time) -> Result
     let deleted = posts::delete(tx, newest)?;
     if !deleted.is_empty() {
         store::media::remove_post_uses(tx, &attached_media, expires_at)?;
-        end_uncounted_uses(tx, newest.author_id, &attached_media, expires_at)?;
     }
     Ok(deleted)
-}
-
-/// Imported media have no number of uses, so that the author's other posts tell whether the last use has ended.
-fn end_uncounted_uses(tx: &mut Tx<'_>, author: UserId, attached: &[MediaId], expires_at: Time) -> Result<(), Fault> {
-    let ids: Vec<i64> = attached.iter().map(|id| id.get()).collect();
-    for medium in store::media::find_by_ids(tx, &ids)? {
-        let is_last = medium.uses.is_none() && medium.owner_id == author;
-        if is_last && !posts::has_posted_media(tx, author, &medium)? {
-            store::media::end_uncounted_use(tx, medium.id, expires_at)?;
-        }
-    }
-    Ok(())
 }
 
 /// Logs deletions in their authors' names and removes media tags.

@@ -161,25 +161,25 @@ pub fn is_shared(tx: &mut Tx<'_>, id: MediaId, user: UserId) -> Result<bool, Fau
     tx.row_exists(sql, &[id.into(), user.into()])
 }
 
+/// Counts the uses of a media object that was just imported.
+pub fn begin_imported_uses(tx: &mut Tx<'_>, id: MediaId) -> Result<(), Fault> {
+    let sql = "UPDATE media SET imported_uses = 0 WHERE id = $1 AND uses IS NULL";
+    tx.execute_later(sql, &[id.into()])
+}
+
 /// Counts a post that uses these media.
 pub fn add_post_uses(tx: &mut Tx<'_>, ids: &[MediaId]) -> Result<(), Fault> {
-    let sql = "UPDATE media SET uses = CASE WHEN uses < 0 THEN 1 ELSE uses + 1 END, expires_at = NULL WHERE id = $1";
+    let sql = "UPDATE media SET uses = CASE WHEN uses < 0 THEN 1 ELSE uses + 1 END, \
+               imported_uses = imported_uses + 1, expires_at = NULL WHERE id = $1";
     ids.iter().try_for_each(|id| tx.execute_later(sql, &[(*id).into()]))
 }
 
 /// Uncounts a post that used these media; those no longer in use expire at `expires_at`.
 pub fn remove_post_uses(tx: &mut Tx<'_>, ids: &[MediaId], expires_at: Time) -> Result<(), Fault> {
-    let sql = "UPDATE media SET uses = uses - 1, expires_at = CASE WHEN uses <= 1 \
+    let sql = "UPDATE media SET uses = CASE WHEN uses IS NULL AND imported_uses <= 1 THEN 0 ELSE uses - 1 END, \
+               imported_uses = imported_uses - 1, expires_at = CASE WHEN COALESCE(uses, imported_uses) <= 1 \
                AND message_uses = 0 AND draft_uses = 0 THEN $1 ELSE expires_at END WHERE id = $2";
     ids.iter().try_for_each(|id| tx.execute_later(sql, &[expires_at.into(), (*id).into()]))
-}
-
-/// Ends the use by posts of an imported media object, whose number of uses is unknown; if nothing else uses it, it expires
-/// at `expires_at`.
-pub fn end_uncounted_use(tx: &mut Tx<'_>, id: MediaId, expires_at: Time) -> Result<(), Fault> {
-    let sql = "UPDATE media SET uses = 0, expires_at = CASE WHEN message_uses = 0 AND draft_uses = 0 THEN $1 \
-               ELSE expires_at END WHERE id = $2 AND uses IS NULL";
-    tx.execute_later(sql, &[expires_at.into(), id.into()])
 }
 
 /// Keeps the media of a removed post, of which this is the last use, from being used or served until they expire.

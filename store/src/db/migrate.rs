@@ -80,6 +80,7 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("app_grants", include_str!("../../migrations/0065_app_grants.sql")),
     ("rows_of_users", include_str!("../../migrations/0066_rows_of_users.sql")),
     ("unconverted_sales", include_str!("../../migrations/0067_unconverted_sales.sql")),
+    ("imported_uses", include_str!("../../migrations/0068_imported_uses.sql")),
 ];
 
 const CREATE_TABLE_SQL: &str = "CREATE TABLE IF NOT EXISTS migration (

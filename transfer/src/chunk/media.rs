@@ -78,6 +78,7 @@ pub(crate) fn store_attachment(
         variant_files: imported.variant_files.clone(),
     };
     if media::insert(tx, &medium)? {
+        media::begin_imported_uses(tx, medium.id)?;
         batch.track_id(imported.id);
         batch.report.count_stored("media");
         return Ok(true);

@@ -5,7 +5,7 @@ mod post_row;
 use std::collections::BTreeSet;
 
 use archive::ArchivedPost;
-use base::{Fault, PostId, Time, UserId};
+use base::{Fault, Id, PostId, Time, UserId, sorted_distinct};
 use network::{communities, polls};
 use store::Tx;
 use store::imports::{self, ImportedPostSummary};
@@ -99,6 +99,7 @@ fn store_post(tx: &mut Tx<'_>, batch: &mut ImportBatchState, imported: &Prepared
         batch.report.skip("post", reason, || format!("post {id}"));
         return Ok(());
     }
+    count_media_uses(tx, imported, &post)?;
     batch.track_post(id);
     batch.report.count_stored("post");
     let summary = ImportedPostSummary {
@@ -294,6 +295,14 @@ fn store_media(
         }
     }
     Ok(keys.join(","))
+}
+
+/// Of media with a known number of uses, it includes the posts that are imported.
+fn count_media_uses(tx: &mut Tx<'_>, imported: &PreparedPost, post: &posts::Post) -> Result<(), Fault> {
+    let is_attached = |key: &str| post.media_keys.split(',').any(|attached| attached == key);
+    let media = imported.post.media.iter();
+    let media = media.filter(|media| media.uses.is_none() && is_attached(&crate::reader::media_key(media)));
+    store::media::add_post_uses(tx, &sorted_distinct(media.map(|media| Id::new(media.id))))
 }
 
 fn propagate_conversation(

@@ -3,7 +3,7 @@
 use std::fs;
 use std::sync::Arc;
 
-use base::{PostId, UserId};
+use base::{Id, PostId, UserId};
 use network::home_timelines::{HomeTimelines, TimelineSource};
 use store::Tx;
 use store::posts::{PageRange, PostState};
@@ -110,7 +110,11 @@ fn files_of_an_imported_post_expire_when_its_author_deletes_it() {
         let world = World::new(engine).await;
         world.import(folder(&ada()).source()).await;
         let delete = |tx: &mut Tx<'_>| {
-            network::posts::delete(tx, UserId::new(12), PostId::new(at(0)))?;
+            // An advertiser's card has the picture, too.
+            store::media::add_post_uses(tx, &[Id::new(98)])?;
+            for post in [at(0), at(70)] {
+                network::posts::delete(tx, UserId::new(12), PostId::new(post))?;
+            }
             let found = store::media::find_by_ids(tx, &[98, 99])?;
             Ok(found.iter().map(|one| (one.id.get(), one.uses, one.expires_at.is_some())).collect::<Vec<_>>())
         };
