@@ -15,8 +15,7 @@ use crate::emails::{self, EmailSite};
 use crate::sessions::SignInMethod;
 use crate::{activity, member_time_zones, pending_sign_ins, user_roles};
 
-pub(crate) use erasure::reopen_incomplete;
-pub use erasure::{erase_part, find_due, postpone};
+pub use erasure::{erase_part, find_due, postpone, reopen_incomplete};
 pub use store::account_deletions::next_due;
 
 /// How long a deleted account can be restored: 30 days.

@@ -102,7 +102,6 @@ const PRUNED_TABLES: &[(&str, PruneTable)] = &[
         let before = tx.now().plus_ms(-ENDED_MS);
         tokens::prune_oauth2(tx, before, BATCH_SIZE)
     }),
-    ("incomplete erasures", |tx, _, _| crate::account_deletion::reopen_incomplete(tx)),
     ("revoked tokens", |tx, _, _| {
         let before = tx.now().plus_ms(-REVOKED_MS);
         tokens::prune_revoked(tx, before, BATCH_SIZE)

@@ -281,6 +281,7 @@ pub(super) async fn remove_expired(instance: &Instance, uploads: Option<&UploadP
     if let Some(uploads) = uploads {
         uploads.remove_expired().await?;
     }
+    instance.store.write(|tx| Ok(account_deletion::reopen_incomplete(tx)?)).await?;
     let swept = swept?;
     for (what, rows) in swept.iter().filter(|(_, rows)| *rows > 0) {
         tracing::debug!(what, rows, "swept");

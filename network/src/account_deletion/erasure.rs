@@ -63,7 +63,7 @@ pub fn postpone(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
 
 /// Has erasures go on that a program of an earlier version finished, which knew fewer steps. It may still run on another
 /// node.
-pub(crate) fn reopen_incomplete(tx: &mut Tx<'_>) -> Result<u64, Fault> {
+pub fn reopen_incomplete(tx: &mut Tx<'_>) -> Result<u64, Fault> {
     account_deletions::reopen(tx, i64::try_from(STEPS.len()).unwrap_or(i64::MAX))
 }
 

@@ -71,8 +71,8 @@ const REMAINING_ROWS: &[&str] = &[
     "DELETE FROM mute WHERE target_id = $1",
     "DELETE FROM dm_block WHERE target_id = $1",
     // The other one of two goes on having the conversation.
-    "DELETE FROM dm_participant WHERE user_id = $1 AND conversation_id IN \
-     (SELECT id FROM dm_conversation WHERE lower_id = 0)",
+    "DELETE FROM dm_participant WHERE user_id = $1 AND EXISTS (SELECT 1 FROM dm_conversation \
+     WHERE dm_conversation.id = dm_participant.conversation_id AND lower_id = 0)",
     "UPDATE poll_option SET votes = votes - 1 WHERE (poll_id, choice) IN \
      (SELECT poll_id, choice FROM poll_vote WHERE user_id = $1)",
     "DELETE FROM poll_vote WHERE user_id = $1",
