@@ -4,21 +4,17 @@ use std::io::Read as _;
 
 use ads::resources::line_items::LINE_ITEM;
 use ads_delivery::analytics::jobs;
-use ads_delivery::attribution::{ATTRIBUTION_READER, attribute_entries};
 use ads_delivery::audience_matching;
-use ads_delivery::serving::{self, AdViewer, ImpressionReport};
 use ads_engine::AdsRecord;
 use ads_engine::field_kind::format_time;
 use base::secret::digest;
 use base::{PostId, Time, UserId};
 use data_encoding::HEXLOWER;
-use network::posts::{NewPost, PostAuthor};
 use serde_json::{Value, json};
 use store::Tx;
 use store::ledger::{self, AdEntity, AdEvent, AdEventKind, AdEventOrigin, Placement, ViewerTraits};
 use store::views::{self, PostHourCounts, hour_number};
 
-use crate::auctions::serve;
 use crate::shop::Shop;
 use crate::world::{World, on_each_engine};
 
@@ -326,63 +322,5 @@ fn budget_that_was_larger_on_earlier_days_was_not_too_small() {
         assert!(!open().await);
         shop.call(&world, "PUT", &path, &[("daily_budget_amount_local_micro", "20000000")]).await;
         assert!(!open().await, "the days before had another budget, for all that is known");
-    });
-}
-
-/// Reports an impression that was given to a viewer, as of a time.
-async fn report(world: &World, token: &str, at: Time) {
-    let body = json!({ "events": [{ "impression_token": token, "kind": "impression", "at": format_time(at) }] });
-    let work = move |tx: &mut Tx<'_>| {
-        let reports = ImpressionReport::parse_all(&body, &[0; 32], tx.now())?;
-        serving::record_reports(tx, &reports)
-    };
-    world.write(work).await;
-}
-
-#[test]
-fn engagement_before_the_report_of_its_impression_counts_once() {
-    on_each_engine(async |world| {
-        let shop = Shop::open(&world, "ana").await;
-        let campaign = shop.campaign(&world).await;
-        let item = shop.item(&world, &campaign, "150000").await;
-        let fan = world.user("fan".to_owned()).await;
-        let attribute = async || {
-            world.settled().await;
-            world.write(|tx| Ok(ATTRIBUTION_READER.process_batch(tx, attribute_entries)?)).await;
-        };
-        attribute().await;
-        let viewer = AdViewer { user: Some(fan), ledger_id: fan.get(), ..AdViewer::default() };
-        let ads = [serve(&world, viewer.clone()).await, serve(&world, viewer).await];
-        let post = PostId::new(ads[0]["post_id"].as_str().unwrap().parse().unwrap());
-        let start = world.clock.now();
-        world.write(move |tx| network::likes::like(tx, shop.owner, post)).await;
-        world.pass(60_000);
-        world.write(move |tx| network::likes::like(tx, fan, post)).await;
-        world.write(move |tx| network::follows::follow(tx, fan, shop.owner)).await;
-        for text in ["Nice", "Very nice"] {
-            let by = PostAuthor { user_id: fan, app_id: None, self_serve: false };
-            let new = NewPost { text: text.to_owned(), reply_to: Some(post), ..NewPost::default() };
-            world.write(move |tx| network::posts::create(tx, &by, &new)).await;
-        }
-        attribute().await;
-        let (hours, by) = (period(&world, 24), ("LINE_ITEM", item.as_str()));
-        let figures = async || {
-            let metrics = shop.metrics(&world, &stats_params(by, "ENGAGEMENT", &hours)).await;
-            ["impressions", "likes", "replies", "follows"].map(|name| metrics[name][0].as_i64().unwrap_or(0))
-        };
-        assert_eq!(figures().await, [0; 4]);
-        world.pass(60_000);
-        // It was seen twice, and both are reported twice.
-        for (ad, seconds) in ads.iter().zip([10, 50]) {
-            let token = ad["impression_token"].as_str().unwrap();
-            for _ in 0..2 {
-                report(&world, token, start.plus_ms(seconds * 1_000)).await;
-            }
-        }
-        assert_eq!(figures().await, [2, 1, 2, 1]);
-        // The log is read again, as after a report that came before.
-        world.write(|tx| Ok(ATTRIBUTION_READER.set_cursor(tx, 0)?)).await;
-        attribute().await;
-        assert_eq!(figures().await, [2, 1, 2, 1]);
     });
 }
