@@ -197,7 +197,7 @@ pub struct AdminAccountItem {
 
 impl AdminAccountItem {
     fn has_profile(&self) -> bool {
-        !self.states.contains(&"suspended")
+        !self.states.contains(&"suspended") && !self.states.contains(&"deleted")
     }
 
     fn act_fields(&self, frame: &PageFrame) -> ActFields<'_> {
