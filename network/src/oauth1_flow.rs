@@ -186,8 +186,9 @@ pub fn find_pending_authorization(
     }))
 }
 
-/// A new verifier replaces that of an earlier approval. `shown_email` is whether the page on which the user approved said that the app reads the email address; none if no page
-/// was shown. It counts only if the app may still ask for the address.
+/// A new verifier replaces that of an earlier approval. `shown_email` is whether the page on which the user approved said
+/// that the app reads the email address; none if no page was shown. It counts only if the app may still ask for the
+/// address.
 pub fn approve(
     tx: &mut Tx<'_>,
     token: &str,

@@ -111,8 +111,8 @@ pub fn exchange_code(
 }
 
 /// Replaces a refresh token by new tokens. `scope` may narrow the scopes of this access token. A refresh token that is
-/// used again returns the same tokens for a short time, or new ones once they have expired; after it, or when those have been refreshed, it is refused and
-/// revokes its whole family (RFC 9700 §4.14.2).
+/// used again returns the same tokens for a short time, or new ones if their access token has expired; after it, or when
+/// those have been refreshed, it is refused and revokes its whole family (RFC 9700 §4.14.2).
 pub fn refresh_tokens(
     tx: &mut Tx<'_>,
     config: &OAuth2Config,
@@ -129,14 +129,14 @@ pub fn refresh_tokens(
     let found = find_refresh_token(tx, config, client, &key)?;
     let successors = TokenPair::derive_successors(tx.rng(), config, token)?;
     if let Some(used_at) = found.revoked_at {
-        if tx.now() < used_at.plus_ms(config.refresh_grace_ms) {
-            if has_expired(tx, family, &successors)? {
-                // The client has lost an answer whose access token is of no use any more.
-                return refresh_tokens(tx, config, client, Some(successors.refresh.expose_secret()), scope);
-            }
-            if let Some(issued) = find_unused_successors(tx, family, &successors)? {
+        if tx.now() < used_at.plus_ms(config.refresh_grace_ms)
+            && let Some(issued) = find_unused_successors(tx, family, &successors)?
+        {
+            if issued.expires_in > 0 {
                 return Ok(GrantOutcome::Done(issued));
             }
+            // The client has lost an answer whose access token is of no use any more.
+            return refresh_tokens(tx, config, client, Some(successors.refresh.expose_secret()), scope);
         }
         revoke_reused_family(tx, client, family, "refresh")?;
         return Ok(GrantOutcome::Refused(invalid_token(config)));
@@ -151,14 +151,6 @@ pub fn refresh_tokens(
         return Ok(GrantOutcome::Refused(invalid_token(config)));
     }
     Ok(GrantOutcome::Done(issue_tokens(tx, config, family, successors, (narrowed, granted))?))
-}
-
-/// Whether the access token that was issued for a refresh token has expired. Unlike a use of the refresh token that was
-/// issued with it, this does not tell of a second client.
-fn has_expired(tx: &mut Tx<'_>, family: TokenFamily, successors: &TokenPair) -> Result<bool, Fault> {
-    let access = tokens::find_oauth2(tx, &successors.access.digest())?;
-    let access = access.filter(|access| access.family == family.id);
-    Ok(access.and_then(|access| access.expires_at).is_some_and(|end| end <= tx.now()))
 }
 
 /// The tokens that were issued for a refresh token, unless they have been refreshed or revoked.
