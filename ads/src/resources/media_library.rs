@@ -382,12 +382,10 @@ fn computed_fields(
 }
 
 fn is_posted(ctx: &mut AccountContext<'_, '_>, record: &AdsRecord, medium: &Media) -> Result<bool, Error> {
-    // Libraries and cards count as uses, like posts. Imported media came with a post.
+    // Libraries and cards count as uses, like posts. The uses of imported media may be unknown.
     let library = i64::from(!record.deleted);
-    match medium.uses {
-        None => return Ok(true),
-        Some(uses) if uses <= library => return Ok(false),
-        Some(_) => {}
+    if medium.uses.is_some_and(|uses| uses <= library) {
+        return Ok(false);
     }
     let authors = promotable_users::find_own_user(ctx)?.into_iter().chain([medium.owner_id]);
     for author in sorted_distinct(authors) {

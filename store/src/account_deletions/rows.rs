@@ -101,7 +101,7 @@ const REMAINING_ROWS: &[&str] = &[
 /// `$1` is now, `$2` the account. Files of others' messages stay for those who were sent them.
 const RELEASED_FILES: &[&str] = &[
     "UPDATE media SET expires_at = $1 WHERE owner_id = $2 AND (expires_at IS NULL OR expires_at > $1) \
-     AND message_uses = 0 AND draft_uses = 0 AND COALESCE(uses, 0) <= 0",
+     AND message_uses = 0 AND draft_uses = 0 AND COALESCE(uses, imported_uses, 0) <= 0",
     "UPDATE upload SET expires_at = $1 WHERE owner_id = $2 AND expires_at > $1",
 ];
 

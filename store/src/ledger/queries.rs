@@ -137,13 +137,12 @@ pub fn list_account_impressions_of_viewer(
     (account, viewer): (i64, i64),
     (after, until): (Time, Time),
 ) -> Result<Vec<AdEvent>, Fault> {
-    let sql = select!(
+    let newest = select!(
         AdEvent,
-        "WHERE id IN (SELECT id FROM ad_event WHERE viewer = $1 AND event_time > $2 AND event_time <= $3 AND kind = 0 \
-         ORDER BY event_time DESC LIMIT 20000) AND viewer = $1 AND event_time > $2 AND event_time <= $3 \
-         AND account_id = $4 AND kind = 0 ORDER BY event_time DESC LIMIT 1000"
+        "WHERE viewer = $1 AND event_time > $2 AND event_time <= $3 AND kind = 0 ORDER BY event_time DESC LIMIT 20000"
     );
-    tx.query_rows(sql, &[viewer.into(), after.into(), until.into(), account.into()])
+    let sql = format!("SELECT * FROM ({newest}) AS shown WHERE account_id = $4 ORDER BY event_time DESC LIMIT 1000");
+    tx.query_rows(&sql, &[viewer.into(), after.into(), until.into(), account.into()])
 }
 
 /// Line items and times of a viewer's impressions.
