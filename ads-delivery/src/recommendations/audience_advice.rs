@@ -11,10 +11,10 @@ use base::{Error, Time};
 use network::insights::InsightsQuery;
 use network::keywords::is_valid_keyword;
 use serde_json::{Value, json};
-use store::ads as changes;
 use store::ledger::{self, AdEntity};
 
 use super::change_tree::{change_node, unchanged_node};
+use super::performance_rules::find_last_change;
 use super::{CampaignTree, DAILY, LOOKBACK_DAYS, RecommendationDraft, TOTAL};
 use crate::evaluator::{CriterionOperator, Evaluator, TargetedAudience, TargetingCriterion, is_primary_type};
 
@@ -26,8 +26,6 @@ const LOW_SPEND_PERCENT: i128 = 30;
 const MAX_KEYWORDS: usize = 10;
 /// The age of posts searched for related keywords.
 const POST_LOOKBACK_MS: i64 = 7 * DAY_MS;
-/// History entries read per entity.
-const MAX_CHANGES: i64 = 100;
 
 /// Finds line items that ran for three days, spent little and reach few users.
 pub(super) fn find_narrow_audiences(
@@ -99,33 +97,9 @@ fn has_run_unpaused(ctx: &mut AccountContext<'_, '_>, campaign: &AdsRecord, item
     if state.effective != "RUNNING" {
         return Ok(false);
     }
-    Ok(!was_paused_or_resumed_since(ctx, "CAMPAIGN", campaign, since)?
-        && !was_paused_or_resumed_since(ctx, "LINE_ITEM", item, since)?)
-}
-
-fn was_paused_or_resumed_since(
-    ctx: &mut AccountContext<'_, '_>,
-    entity: &str,
-    record: &AdsRecord,
-    since: Time,
-) -> Result<bool, Error> {
-    let query = changes::AdsChangeQuery {
-        account: record.account_id,
-        entity,
-        entity_id: record.id,
-        includes_children: false,
-        user: None,
-        from: since,
-        to: ctx.now().plus_ms(1),
-        after: None,
-        limit: MAX_CHANGES,
-    };
-    let all = changes::list_changes(ctx.tx, &query)?;
-    Ok(all.iter().any(|change| {
-        let body: Value = serde_json::from_str(&change.body).unwrap_or_default();
-        let changed = body.get("changes");
-        changed.is_some_and(|changed| changed.get("entity_status").is_some())
-    }))
+    // Neither was paused or resumed.
+    let mut changed = |record| find_last_change(ctx, record, "entity_status", since);
+    Ok(changed(("CAMPAIGN", campaign))?.is_none() && changed(("LINE_ITEM", item))?.is_none())
 }
 
 /// The amounts spent and spendable in the last days from the budget of a line item or its campaign, in micros.

@@ -80,22 +80,24 @@ fn count_early_days(
     let is_spent = |spend: &HashMap<i64, i64>| spend.get(&campaign.id).copied().unwrap_or(0) >= daily;
     let mut days: Vec<Time> = mornings.iter().filter(|(_, spend)| is_spent(spend)).map(|(day, _)| *day).collect();
     if let Some(first) = days.last()
-        && let Some(changed) = last_budget_change(ctx, campaign, *first)?
+        && let Some(changed) = find_last_change(ctx, (CAMPAIGN.history_name, campaign), DAILY, *first)?
     {
         days.retain(|day| *day >= changed);
     }
     Ok(i64::try_from(days.len()).unwrap_or(0))
 }
 
-fn last_budget_change(
+/// When a field of a record changed last, if it did since a time.
+pub(super) fn find_last_change(
     ctx: &mut AccountContext<'_, '_>,
-    campaign: &AdsRecord,
+    (entity, record): (&str, &AdsRecord),
+    field: &str,
     since: Time,
 ) -> Result<Option<Time>, Error> {
     let query = AdsChangeQuery {
-        account: campaign.account_id,
-        entity: CAMPAIGN.history_name,
-        entity_id: campaign.id,
+        account: record.account_id,
+        entity,
+        entity_id: record.id,
         includes_children: false,
         user: None,
         from: since,
@@ -103,12 +105,12 @@ fn last_budget_change(
         after: None,
         limit: MAX_CHANGES,
     };
-    let is_of_budget = |change: &AdsChangeRecord| {
+    let is_of_field = |change: &AdsChangeRecord| {
         let body: Value = serde_json::from_str(&change.body).unwrap_or_default();
-        body.get("changes").is_some_and(|changes| changes.get(DAILY).is_some())
+        body.get("changes").is_some_and(|changes| changes.get(field).is_some())
     };
     let changes = list_changes(ctx.tx, &query)?;
-    Ok(changes.iter().find(|change| is_of_budget(change)).map(|change| change.at))
+    Ok(changes.iter().find(|change| is_of_field(change)).map(|change| change.at))
 }
 
 /// A quarter more than `daily` (micros), rounded to the currency's step and within the total; `None` if that
