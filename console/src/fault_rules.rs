@@ -41,7 +41,7 @@ fn check_route(call: &RequestContext, request: &FaultRuleRequest) -> Result<(), 
     let fits = |endpoint: &&Endpoint| {
         let mut paths = std::iter::once(&endpoint.path).chain(endpoint.aliases);
         route.matches_method(endpoint.method)
-            && paths.any(|path| path_spellings(path).iter().any(|(spelling, _)| route.matches_path(spelling)))
+            && paths.any(|path| path_spellings(path).iter().any(|(spelling, _)| route.may_match_path(spelling)))
     };
     if call.state.endpoints.iter().any(fits) {
         return Ok(());

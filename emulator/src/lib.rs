@@ -7,6 +7,7 @@ pub mod costs;
 pub mod faults;
 pub mod journal;
 pub mod live;
+mod request_paths;
 pub mod traffic;
 pub mod worlds;
 

@@ -3,6 +3,7 @@
 use base::Time;
 
 use super::chance::FaultChance;
+use crate::request_paths::{RequestPaths, is_placeholder};
 
 /// What happens at the moment a rule is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,16 +80,16 @@ impl RoutePattern {
     }
 
     pub fn matches(&self, subject: &FaultSubject<'_>) -> bool {
-        self.matches_method(subject.method)
-            && (self.matches_path(subject.path) || subject.templates.iter().any(|path| self.matches_path(path)))
+        let paths = RequestPaths { sent: subject.path, templates: subject.templates };
+        self.matches_method(subject.method) && paths.match_wanted(&self.path, self.is_prefix)
     }
 
     pub fn matches_method(&self, method: &str) -> bool {
         self.method.as_deref().is_none_or(|own| own == method)
     }
 
-    /// `path` may be a template or one that was sent.
-    pub fn matches_path(&self, path: &str) -> bool {
+    /// Whether some request to the documented `path` may match.
+    pub fn may_match_path(&self, path: &str) -> bool {
         let mut theirs = path.split('/');
         let mut own = self.path.split('/').peekable();
         while let Some(segment) = own.next() {
@@ -102,10 +103,6 @@ impl RoutePattern {
         }
         theirs.next().is_none()
     }
-}
-
-fn is_placeholder(segment: &str) -> bool {
-    segment.starts_with(':') || segment.starts_with('{') && segment.ends_with('}')
 }
 
 pub(super) fn parse_method(text: &str) -> Result<String, String> {

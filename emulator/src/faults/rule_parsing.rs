@@ -227,7 +227,7 @@ fn check_route(
         let start = path.trim_end_matches('*');
         let given = fields.get("route").and_then(Value::as_str).unwrap_or_default();
         let given = given.split_whitespace().next_back().unwrap_or_default();
-        route.matches_method(method) && (route.matches_path(path) || given.starts_with(start))
+        route.matches_method(method) && (route.may_match_path(path) || given.starts_with(start))
     };
     if declaration.routes.is_empty() || declaration.routes.iter().any(is_met) {
         return Ok(());

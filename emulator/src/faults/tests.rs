@@ -43,6 +43,25 @@ fn routes_match_by_template_in_either_vocabulary_by_path_and_by_prefix() {
 }
 
 #[test]
+fn fixed_path_and_template_are_different_routes() {
+    let (me, any) = (vec!["/2/users/me".to_owned()], vec!["/2/users/{id}".to_owned()]);
+    let is_met = |route: &str, path, templates| {
+        let rules = rules(1, &[json!({"match": {"route": route}, "effect": "bad-json"})]);
+        rules.find_fault(&request("GET", path, templates), NOW).is_some()
+    };
+    for (route, path, templates, expected) in [
+        ("GET /2/users/me", "/2/users/me", &me, true),
+        ("GET /2/users/me", "/2/users/9", &any, false),
+        ("/2/users/8", "/2/users/9", &any, false),
+        ("/2/users/9", "/2/users/9", &any, true),
+        ("/2/users/{id}", "/2/users/9", &any, true),
+        ("/2/users/{id}", "/2/users/me", &me, false),
+    ] {
+        assert_eq!(is_met(route, path, templates), expected, "{route} {path}");
+    }
+}
+
+#[test]
 fn nth_after_every_and_times_select_matches() {
     let subject = request("GET", "/", &[]);
     for (conditions, expected) in [
