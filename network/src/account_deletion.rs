@@ -73,6 +73,9 @@ pub fn order(tx: &mut Tx<'_>, site: Option<&EmailSite>, id: UserId, time: Erasur
     if user.state == UserState::Deleted && time == ErasureTime::Later {
         return Err(Refusal::invalid_value("user", id).into());
     }
+    if user.state != UserState::Deleted {
+        user_roles::require_other_owner(tx, id)?;
+    }
     delete(tx, site, &AuditActor::operator(), user, time)
 }
 

@@ -197,6 +197,10 @@ fn last_owner_of_a_site_cannot_delete_their_account() {
     let page = browser.get(DATA_PATH);
     let refused = browser.submit(&page, DELETE_PATH, &[("password", super::PASSWORD)]);
     assert!(refused.assert_page(403).contains("last owner"));
+    for delete in [&["user", "delete", &user.username][..], &["user", "delete", &user.username, "--now"]] {
+        let refused = server.run_cli(delete);
+        assert!(refused.assert_exit_code(1).stderr.contains("last owner"), "{refused:?}");
+    }
     assert!(is_shown(&user, "/2/users/me"));
 }
 
