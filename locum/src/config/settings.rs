@@ -54,6 +54,8 @@ pub(crate) struct ServerSettings {
     pub(crate) control_port_may_change: bool,
     /// The same for the port of the Ads API sandbox.
     pub(crate) sandbox_port_may_change: bool,
+    /// Whether a free port replaces the base URL, which cannot name it: in dev, unless a flag gave the URL.
+    base_url_may_change: bool,
     pub(crate) mail: Option<MailSettings>,
     pub(crate) media_dir: PathBuf,
     pub(crate) media_bucket: Option<media::Bucket>,
@@ -94,6 +96,8 @@ impl ServerSettings {
             }),
             control_port_may_change: !values.is_set("listen.control_addr"),
             sandbox_port_may_change: !values.is_set("listen.ads_sandbox_port"),
+            base_url_may_change: values.mode == RunMode::Dev
+                && values.get("core.base_url").is_some_and(|value| !matches!(value.origin, ValueOrigin::Flag(_))),
             mail: mail_settings(config.mail)?,
             media_dir: config.media.dir.clone().unwrap_or_else(|| config.core.data_dir.join("media")),
             media_bucket,
@@ -226,7 +230,8 @@ impl ServerSettings {
         Ok(bucket)
     }
 
-    /// With port 0, the control port and that of the sandbox become free ports as well.
+    /// With port 0, the control port and that of the sandbox become free ports as well, and a development server's base
+    /// URL is its listener's.
     pub(crate) fn set_port(&mut self, port: Option<u16>) {
         let Some(port) = port else { return };
         self.listen.addr.set_port(port);
@@ -238,6 +243,9 @@ impl ServerSettings {
         }
         if let Some(sandbox) = self.listen.ads_sandbox_port.as_mut().filter(|_| self.sandbox_port_may_change) {
             *sandbox = 0;
+        }
+        if self.base_url_may_change {
+            self.core.base_url = None;
         }
     }
 }

@@ -18,6 +18,23 @@ fn the_test_platform_stays_on_this_machine() {
 }
 
 #[test]
+fn free_port_of_dev_replaces_a_base_url_that_no_flag_gave() {
+    let text = "http://127.0.0.1:8080".to_owned();
+    let by_variable = ConfigSources {
+        variables: vec![("LOCUM_CORE__BASE_URL".to_owned(), text.clone())],
+        ..ConfigSources::default()
+    };
+    let by_flag =
+        ConfigSources { flags: vec![("core.base_url", text, "--base-url".to_owned())], ..ConfigSources::default() };
+    let is_kept = |sources: &ConfigSources, port| {
+        let mut settings = ServerSettings::from_values(&load(sources, RunMode::Dev).unwrap()).unwrap();
+        settings.set_port(Some(port));
+        settings.core.base_url.is_some()
+    };
+    assert_eq!([is_kept(&by_variable, 0), is_kept(&by_variable, 1), is_kept(&by_flag, 0)], [false, true, true]);
+}
+
+#[test]
 fn a_real_network_asks_before_it_opens_a_door() {
     let serve = |sets: &[&str]| load_settings(RunMode::Serve, sets);
     let (plain, tls) = ("core.base_url=http://s.example", "core.base_url=https://s.example");
