@@ -1,6 +1,7 @@
 """Which clients are intercepted, and that nothing is left changed."""
 
 import asyncio
+import contextlib
 import http.server
 import os
 import socket
@@ -14,7 +15,7 @@ import pytest
 import requests
 import urllib3
 
-from locum import intercept
+from locum import Server, intercept
 
 URL = "https://api.x.com/2/users/me"
 
@@ -88,7 +89,20 @@ def test_proxy_of_the_environment_is_bypassed(locum, authorization, monkeypatch)
     with intercept(locum):
         assert requests.get(URL, headers=authorization).ok
 
-    assert os.environ["NO_PROXY"] == "intranet.example"
+    assert (os.environ["NO_PROXY"], os.environ.get("no_proxy")) == ("intranet.example", None)
+
+
+@pytest.mark.parametrize("bypassed", ["localhost", "*"])
+def test_hosts_that_bypassed_the_proxy_still_do(locum, authorization, monkeypatch, bypassed):
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.setenv("NO_PROXY", bypassed)
+    for name in ("HTTP_PROXY", "HTTPS_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+
+    with intercept(locum):
+        for client in (requests, httpx):
+            assert client.get(locum.url.replace("127.0.0.1", "localhost")).status_code == 200
+            assert client.get(URL, headers=authorization).status_code == 200
 
 
 def test_other_hosts_are_not_affected(locum):
@@ -108,6 +122,23 @@ def test_everything_is_restored(locum):
         assert state() != before
         raise ZeroDivisionError
     assert state() == before
+
+
+def test_interceptions_that_overlap_end_in_any_order(locum, authorization):
+    resolve = socket.getaddrinfo
+    with contextlib.ExitStack() as first, contextlib.ExitStack() as second:
+        first.enter_context(intercept(locum))
+        second.enter_context(intercept(locum))
+        first.close()
+        assert requests.get(URL, headers=authorization).ok
+    assert socket.getaddrinfo is resolve
+
+
+def test_server_entered_last_is_reached(locum, authorization):
+    with Server(world="empty") as other, intercept(locum):
+        with intercept(other):
+            assert requests.get(URL, headers=authorization).status_code == 401
+        assert requests.get(URL, headers=authorization).ok
 
 
 def test_authority_is_trusted_for_the_emulated_hosts_only(locum, locum_server):

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import time
 
@@ -161,6 +162,48 @@ def test_world_file_fills_the_main_world(tmp_path, monkeypatch):
 def test_server_that_cannot_start_shows_its_log():
     with pytest.raises(LocumError, match="no-such-world"):
         Server(world="no-such-world")
+
+
+def test_binary_that_is_missing_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(LocumError, match="no-such-program"):
+        Server(binary="/no-such-program")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_base_url_of_another_server_is_not_used(monkeypatch):
+    monkeypatch.setenv("LOCUM_CORE__BASE_URL", "http://127.0.0.1:9")
+    with Server(world="empty") as server:
+        assert requests.get(f"{server.url}/livez").ok
+
+
+def test_server_with_data_is_stopped_while_a_forked_process_lives(tmp_path):
+    server = Server(world="empty", data_dir=tmp_path / "data")
+    pid = os.fork()
+    if pid == 0:
+        time.sleep(60)
+        os._exit(0)
+    try:
+        server.close()
+        assert server._process.returncode == 0
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+
+
+def test_world_of_a_server_that_died_is_gone():
+    server = Server(world="empty")
+    world = server.world()
+    server._process.kill()
+    wait_until(lambda: not exists(server._process.pid) or server._process.poll() is not None)
+    world.close()
+    server.close()
+
+
+def test_expectation_ends_when_the_clock_stands_still(locum, monkeypatch):
+    monkeypatch.setattr(time, "monotonic", lambda: 0.0)
+    with pytest.raises(AssertionError):
+        locum.journal.expect("POST /2/tweets count=1", timeout=0.1)
 
 
 def test_server_that_is_slow_is_given_up():

@@ -186,7 +186,7 @@ class Server {
   }
 
   async close() {
-    if (this.#isTemporary) this.#process.kill("SIGKILL");
+    this.#process.kill(this.#isTemporary ? "SIGKILL" : "SIGTERM");
     this.#process.stdin.destroy();
     const slow = setTimeout(() => this.#process.kill("SIGKILL"), STOP_MS);
     await this.#exit;

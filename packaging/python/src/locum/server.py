@@ -108,7 +108,11 @@ class Server:
         self._is_temporary = data_dir is None
         self.data_dir = pathlib.Path(os.path.abspath(data_dir or tempfile.mkdtemp(prefix="locum-")))
         self._numbers = itertools.count(1)
-        self._process = self._start(world_source(world), seed, clock, arguments)
+        try:
+            self._process = self._start(world_source(world), seed, clock, arguments)
+        except OSError as error:
+            self._remove_temporary_data()
+            raise LocumError(f"the server cannot be started: {error}") from error
         try:
             banner = self._wait_until_ready(timeout)
             self.control_address: str = banner["control"]
@@ -206,8 +210,11 @@ class Server:
 
     def close(self) -> None:
         """Stops the server; removes its data if it is in a temporary folder."""
+        # A forked child of this process may keep the input open.
         if self._is_temporary:
             self._process.kill()
+        else:
+            self._process.terminate()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe:
                 pipe.close()
@@ -216,6 +223,9 @@ class Server:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        self._remove_temporary_data()
+
+    def _remove_temporary_data(self) -> None:
         if self._is_temporary:
             shutil.rmtree(self.data_dir, ignore_errors=True)
 
@@ -229,7 +239,7 @@ class Server:
 
     def _remove_world(self, name: str) -> None:
         # The worlds of a server that has ended are gone.
-        if self._process.returncode is None:
+        if self._process.poll() is None:
             self._main.control.request("DELETE", f"/worlds/{urllib.parse.quote(name, safe='')}")
 
     def _run_command(self, *arguments: str, world: str) -> Any:
