@@ -1,6 +1,6 @@
 //! `locum backup`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use base::refusal::RefusalKind;
 use base::{Error, Refusal};
@@ -35,7 +35,7 @@ impl BackupArgs {
     /// The running server has a different working directory.
     pub(super) fn make_absolute(&mut self, inputs: &LocalInputs) -> Result<(), CommandError> {
         self.key_passphrase_file.as_mut().map_or(Ok(()), |path| inputs.make_absolute(path))?;
-        if self.target.starts_with("s3://") {
+        if self.local_path().is_none() {
             return Ok(());
         }
         let is_folder = self.target.ends_with('/');
@@ -46,6 +46,11 @@ impl BackupArgs {
             self.target.push('/');
         }
         Ok(())
+    }
+
+    /// None for a bucket.
+    pub(super) fn local_path(&self) -> Option<&Path> {
+        (!self.target.starts_with("s3://")).then(|| Path::new(&self.target))
     }
 }
 

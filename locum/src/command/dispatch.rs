@@ -1,6 +1,7 @@
 //! Runs a command on the server that has the data directory open, or in this process if there is none.
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -97,7 +98,8 @@ fn execute_or_forward(
     let mut tries = 0;
     loop {
         if control.is_reachable() {
-            return forward(&control);
+            let value = forward(&control)?;
+            return command.output_path().map_or(Ok(()), ensure_written).map(|()| value);
         }
         if let Some(world) = &common.world {
             return Err(CommandError::Unreachable(format!(
@@ -123,6 +125,18 @@ fn execute_or_forward(
             Err(error) => return Err(error),
         }
     }
+}
+
+/// A server may have a file system of its own.
+fn ensure_written(path: &Path) -> Result<(), CommandError> {
+    if !matches!(path.try_exists(), Ok(false)) {
+        return Ok(());
+    }
+    Err(CommandError::Failed(format!(
+        "the server has written {0}, but {0} does not exist here: the server has another file system there, as with \
+         PrivateTmp= of systemd; name a folder that both see, such as one in the data directory",
+        path.display()
+    )))
 }
 
 fn send_to_server(control: &ControlEndpoint, request: CommandRequest) -> Result<Value, CommandError> {

@@ -48,6 +48,8 @@ mod trigger;
 mod users;
 mod webhooks;
 
+use std::path::Path;
+
 use ads::AdsCommand;
 use annotations::AnnotationCommand;
 use apps::AppCommand;
@@ -226,6 +228,16 @@ impl AdminCommand {
             Self::Backup(backup) => backup.make_absolute(inputs),
             Self::Link(command) => command.path_mut().map_or(Ok(()), |path| inputs.make_absolute(path)),
             _ => Ok(()),
+        }
+    }
+
+    /// The file or folder that the command makes.
+    fn output_path(&self) -> Option<&Path> {
+        match self {
+            Self::Audit(AuditCommand::Export { file }) => Some(file),
+            Self::Export(export) => export.file.as_deref(),
+            Self::Backup(backup) => backup.local_path(),
+            _ => None,
         }
     }
 }
