@@ -107,7 +107,7 @@ async fn run_until_shutdown(
         main.interfaces.wait_for_certificate(acme);
         tasks.start_endless("acme", acme, AcmeCertificates::renew);
     }
-    let listeners = serve_listeners(sockets, protocols.listener, &main, &worlds, &shutdown);
+    let listeners = serve_listeners(sockets, &protocols.listener, &main, &worlds, &shutdown);
     drop(main);
     let serving = async {
         let stopping = async {
@@ -166,7 +166,7 @@ type ServeFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// A production server has one world, which its listeners serve directly.
 fn serve_listeners(
     sockets: BoundSockets,
-    protocols: ListenerProtocols,
+    protocols: &ListenerProtocols,
     main: &ServedWorld,
     worlds: &Arc<WorldRegistry>,
     shutdown: &Shutdown,
@@ -176,25 +176,26 @@ fn serve_listeners(
     let BoundSockets { public, redirect, sandbox, control, local, cluster, listening, .. } = sockets;
     let serve = |listener, interface| -> ServeFuture {
         let (limits, shutdown) = (limits.clone(), shutdown.clone());
+        let protocols = match interface {
+            WorldInterface::Control => ListenerProtocols::default(),
+            WorldInterface::Public | WorldInterface::AdsSandbox => protocols.clone(),
+        };
         match (settings.mode, interface) {
-            (RunMode::Dev, _) => edge::serve(listener, limits, WorldHandler::new(worlds, interface), shutdown),
-            (RunMode::Serve, WorldInterface::Control) => edge::serve(listener, limits, main.control_server(), shutdown),
+            (RunMode::Dev, _) => {
+                edge::serve_protocols(listener, limits, protocols, WorldHandler::new(worlds, interface), shutdown)
+            }
+            (RunMode::Serve, WorldInterface::Control) => {
+                edge::serve_protocols(listener, limits, protocols, main.control_server(), shutdown)
+            }
             (RunMode::Serve, WorldInterface::AdsSandbox) => {
-                edge::serve(listener, limits, main.api_server().sandbox_server(), shutdown)
+                edge::serve_protocols(listener, limits, protocols, main.api_server().sandbox_server(), shutdown)
             }
-            (RunMode::Serve, WorldInterface::Public) => edge::serve(listener, limits, main.api_server(), shutdown),
+            (RunMode::Serve, WorldInterface::Public) => {
+                edge::serve_protocols(listener, limits, protocols, main.api_server(), shutdown)
+            }
         }
     };
-    let public: ServeFuture = {
-        let (limits, shutdown) = (limits.clone(), shutdown.clone());
-        match settings.mode {
-            RunMode::Dev => {
-                let handler = WorldHandler::new(worlds, WorldInterface::Public);
-                edge::serve_protocols(public, limits, protocols, handler, shutdown)
-            }
-            RunMode::Serve => edge::serve_protocols(public, limits, protocols, main.api_server(), shutdown),
-        }
-    };
+    let public = serve(public, WorldInterface::Public);
     let redirect = redirect.map(|listener| {
         let server = RedirectServer { base_url: listening.base_url };
         edge::serve(listener, limits.clone(), server, shutdown.clone())

@@ -48,6 +48,12 @@ impl CertificatePair {
 
 /// A production server that speaks TLS.
 fn start_with_tls() -> (TestServer, CertificatePair) {
+    let (mut server, pair) = prepare_with_tls();
+    spawn_with_tls(&mut server);
+    (server, pair)
+}
+
+fn prepare_with_tls() -> (TestServer, CertificatePair) {
     let mut server = TestServer::prepare_network(&["--set", "core.base_url=https://localhost:8443"]);
     let pair = CertificatePair::beside(&server);
     for set in pair.sets() {
@@ -56,6 +62,10 @@ fn start_with_tls() -> (TestServer, CertificatePair) {
     }
     server.add_network_argument("--set");
     server.add_network_argument("tls.redirect_addr=127.0.0.1:0");
+    (server, pair)
+}
+
+fn spawn_with_tls(server: &mut TestServer) {
     server.spawn();
     let mut found = None;
     wait_until("the server says where it is", || {
@@ -63,7 +73,6 @@ fn start_with_tls() -> (TestServer, CertificatePair) {
         found.is_some()
     });
     server.url = format!("https://{}", found.unwrap()["addr"].as_str().unwrap());
-    (server, pair)
 }
 
 fn is_trusted(server: &TestServer, config: &Arc<ClientConfig>) -> bool {
@@ -93,6 +102,19 @@ fn production_server_speaks_tls_and_follows_its_certificate_files() {
     server.signal(Signal::HUP);
     wait_until("the signal is followed", || is_trusted(&server, &last));
     assert!(!is_trusted(&server, &renewed));
+}
+
+#[test]
+fn sandbox_of_a_production_server_requires_tls_too() {
+    let (mut server, pair) = prepare_with_tls();
+    server.add_network_argument("--ads-sandbox-port");
+    server.add_network_argument("0");
+    spawn_with_tls(&mut server);
+    let sandbox = server.listening_addresses().unwrap()["ads_sandbox"].as_str().unwrap().to_owned();
+    server.url = sandbox;
+    let response = exchange_to_close(&mut server.connect(), LIVE);
+    assert!(response.starts_with("HTTP/1.1 400 "), "{response}");
+    assert!(is_trusted(&server, &pair.trusting()));
 }
 
 #[test]
