@@ -40,8 +40,8 @@ pub static LISTS: &[Endpoint] = &[
         .params(&[LIST])
         .handler(&v2::lists::delete),
     Endpoint::new("getListsPosts", "GET", "/2/lists/{id}/<posts>")
-        .summary("Posts of a list's members, newest first.")
-        .permit("1A2", SEE)
+        .summary("Posts of a list's members, newest first; those of a private list need the scope `list.read` too.")
+        .permit("1A2", READ)
         .limits(&[per_quarter_hour(900)], &[per_quarter_hour(900)])
         .params(&[LIST, &page_params(1, 100, 100), POST_FIELDS])
         .handler(&v2::lists::list_posts),

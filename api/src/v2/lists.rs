@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::refusal::ResourceRef;
-use base::{Error, Fault, Refusal, UserId, order_by_keys};
+use base::{Credential, Error, Fault, Refusal, Scope, UserId, order_by_keys};
 use network::lists::{self, ListChanges, NewList};
 use network::timelines;
 use network::visibility::{Viewer, Visibility, profile_visibility};
@@ -152,10 +152,15 @@ pub(crate) async fn list_posts(call: RequestContext) -> Result<HttpReply, Error>
     let range = page_range(&page, (0, i64::MAX));
     let request = call.render_request(ObjectKind::POST);
     let home_timelines = Arc::clone(&call.state.home_timelines);
+    let caller = call.require_caller()?;
+    let reads_private = caller.credential != Credential::OAuth2 || caller.scopes.contains(Scope::ListRead);
     let read = call.read(move |tx| {
         let Some(list) = lists::find_visible(tx, request.viewer, id)? else {
             return Ok((refusal_answer(list_not_found(id)), None, false));
         };
+        if list.private && !reads_private {
+            return Err(Refusal::ScopeMissing.into());
+        }
         let found = timelines::load_list_page(tx, &home_timelines, &list, &range)?;
         let ends = found.scanned_range;
         let ends = ends.map(|(newest, oldest)| (newest.get(), oldest.get()));

@@ -231,6 +231,10 @@ fn private_list_is_visible_to_its_owner_only() {
         is_missing(&shared_server().send(app), &id);
         assert!(owner.get(path.as_str()).assert_status(200).get("errors").is_none(), "{path}");
     }
+    let narrow = owner.new_token(&["--scopes", "tweet.read users.read"]);
+    let posts = |list: &str| shared_server().send(TestRequest::get(format!("/2/lists/{list}/posts")).bearer(&narrow));
+    posts(&open).assert_status(200);
+    assert_eq!(posts(&id).status, 403);
     let memberships = format!("/2/users/{}/list_memberships", member.id);
     let theirs = format!("/2/users/{}/owned_lists", owner.id);
     for viewer in [&member, &reader] {
