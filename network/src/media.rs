@@ -180,7 +180,7 @@ fn find_owned_media(
     parameter: &'static str,
 ) -> Result<Media, Error> {
     let found = media::find_by_id(tx, id)?;
-    let found = found.filter(|item| item.owner_id == user && item.kind == kind);
+    let found = found.filter(|item| item.owner_id == user && item.kind == kind && !item.is_being_removed());
     found.ok_or_else(|| Refusal::NotFound(ResourceRef::new("media", parameter, id)).into())
 }
 

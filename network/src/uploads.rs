@@ -247,7 +247,7 @@ pub fn finalize(tx: &mut Tx<'_>, upload: &mut MediaUpload, later: bool) -> Resul
 }
 
 /// Creates the media object of a processed upload. With `needs_variants`, its variants are made later, unless too many
-/// uploads wait.
+/// uploads wait. Refused if the upload is gone, as after the erasure of the account.
 pub fn publish_media(
     tx: &mut Tx<'_>,
     upload: &MediaUpload,
@@ -255,7 +255,10 @@ pub fn publish_media(
     needs_variants: bool,
 ) -> Result<Media, Error> {
     // The description may have changed during processing; concurrent changes wait for this transaction.
-    let transitioned = uploads::transition(tx, upload.id, upload.state, UploadState::Succeeded)?;
+    if !uploads::transition(tx, upload.id, upload.state, UploadState::Succeeded)? {
+        let gone = || Refusal::NotFound(ResourceRef::new("media", "media_id", upload.id));
+        return Ok(media::find_by_id(tx, upload.id)?.ok_or_else(gone)?);
+    }
     let current = uploads::find_by_id(tx, upload.id)?;
     let alt_text = current.map(|upload| upload.alt_text).unwrap_or_default();
     let media_object = Media {
@@ -280,7 +283,7 @@ pub fn publish_media(
         expires_at: Some(upload.expires_at),
         variant_files: found.variant_files.clone(),
     };
-    if transitioned && media::insert(tx, &media_object)? {
+    if media::insert(tx, &media_object)? {
         for user in &upload.shared_with {
             media::share(tx, upload.id, *user)?;
         }

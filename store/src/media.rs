@@ -64,6 +64,11 @@ impl Media {
         (!name.is_empty()).then_some(name)
     }
 
+    /// Whether its files are being deleted; see [`claim_expired`].
+    pub fn is_being_removed(&self) -> bool {
+        self.expires_at.is_some_and(|end| end.ms() == 0)
+    }
+
     /// Whether it is only kept for an appeal against the removal of its post.
     pub fn is_withheld(&self) -> bool {
         self.uses.is_some_and(|uses| uses < 0)
@@ -170,7 +175,7 @@ pub fn begin_imported_uses(tx: &mut Tx<'_>, id: MediaId) -> Result<(), Fault> {
 /// Counts a post that uses these media.
 pub fn add_post_uses(tx: &mut Tx<'_>, ids: &[MediaId]) -> Result<(), Fault> {
     let sql = "UPDATE media SET uses = CASE WHEN uses < 0 THEN 1 ELSE uses + 1 END, \
-               imported_uses = imported_uses + 1, expires_at = NULL WHERE id = $1";
+               imported_uses = imported_uses + 1, expires_at = CASE WHEN expires_at = 0 THEN 0 END WHERE id = $1";
     ids.iter().try_for_each(|id| tx.execute_later(sql, &[(*id).into()]))
 }
 
@@ -189,7 +194,8 @@ pub fn withhold_unused(tx: &mut Tx<'_>, ids: &[MediaId]) -> Result<(), Fault> {
 }
 
 pub fn add_message_use(tx: &mut Tx<'_>, id: MediaId) -> Result<(), Fault> {
-    let sql = "UPDATE media SET message_uses = message_uses + 1, expires_at = NULL WHERE id = $1";
+    let sql = "UPDATE media SET message_uses = message_uses + 1, expires_at = CASE WHEN expires_at = 0 THEN 0 END \
+               WHERE id = $1";
     tx.execute_later(sql, &[id.into()])
 }
 
@@ -202,7 +208,8 @@ pub fn remove_message_use(tx: &mut Tx<'_>, id: MediaId, expires_at: Time) -> Res
 
 /// Counts a draft or scheduled post that is going to use these media.
 pub fn add_draft_uses(tx: &mut Tx<'_>, ids: &[MediaId]) -> Result<(), Fault> {
-    let sql = "UPDATE media SET draft_uses = draft_uses + 1, expires_at = NULL WHERE id = $1";
+    let sql = "UPDATE media SET draft_uses = draft_uses + 1, expires_at = CASE WHEN expires_at = 0 THEN 0 END \
+               WHERE id = $1";
     ids.iter().try_for_each(|id| tx.execute_later(sql, &[(*id).into()]))
 }
 
@@ -235,7 +242,15 @@ pub fn list_expired(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Media>, Fault> {
     tx.query_rows(sql, &[now.into(), limit.into()])
 }
 
-/// Removes an expired media object and its subtitles; returns false if it has come into use meanwhile.
+/// Keeps an expired media object from coming into use again, so that its files can be deleted; returns false if it has come
+/// into use meanwhile.
+pub fn claim_expired(tx: &mut Tx<'_>, id: MediaId) -> Result<bool, Fault> {
+    let sql = "UPDATE media SET expires_at = 0 WHERE id = $1 AND expires_at IS NOT NULL AND expires_at <= $2";
+    let now = tx.now();
+    Ok(tx.execute(sql, &[id.into(), now.into()])? > 0)
+}
+
+/// Removes an expired media object and its subtitles; returns false if it was removed before.
 pub fn remove_expired(tx: &mut Tx<'_>, id: MediaId) -> Result<bool, Fault> {
     let sql = "DELETE FROM media WHERE id = $1 AND expires_at IS NOT NULL AND expires_at <= $2";
     let now = tx.now();

@@ -1,5 +1,6 @@
-use base::{Id, MediaId, Time, UserId};
+use base::{Error, Id, MediaId, Refusal, Time, UserId};
 use network::media::MediaCaption;
+use network::uploads::{ProcessedUpload, UploadKind};
 use serde_json::json;
 use store::Tx;
 use store::uploads::{self, MediaUpload, UploadState};
@@ -87,5 +88,42 @@ fn caption_of_a_post_is_kept_with_media_of_its_author_only() {
         world.post(ada, new.clone()).await;
         let captions = world.write(move |tx| Ok(network::media::find_captions(tx, &[shared])?)).await;
         assert_eq!(captions.get(&shared), Some(&new.media_caption));
+    });
+}
+
+#[test]
+fn media_whose_files_are_being_deleted_come_into_no_use() {
+    on_each_engine(async |world| {
+        let ada = world.user("ada").await;
+        let [claimed, used] = [8, 9].map(Id::new);
+        for id in [claimed, used] {
+            media(&world, ada, id.get(), 3, "photo").await;
+        }
+        let use_both = move |tx: &mut Tx<'_>| {
+            store::media::remove_post_uses(tx, &[claimed, used], Time::from_ms(1))?;
+            assert!(store::media::claim_expired(tx, claimed)?);
+            store::media::add_post_uses(tx, &[claimed, used])?;
+            assert!(!store::media::claim_expired(tx, used)?);
+            Ok([store::media::remove_expired(tx, claimed)?, store::media::remove_expired(tx, used)?])
+        };
+        assert_eq!(world.write(use_both).await, [true, false]);
+    });
+}
+
+#[test]
+fn upload_that_is_gone_is_not_published() {
+    on_each_engine(async |world| {
+        let ada = world.user("ada").await;
+        let gone = MediaUpload { state: UploadState::Processing, ..upload(Id::new(7), ada) };
+        let found = ProcessedUpload { kind: UploadKind::Photo, extension: "png", ..ProcessedUpload::default() };
+        let publish = move |tx: &mut Tx<'_>| {
+            let refused = network::uploads::publish_media(tx, &gone, &found, false).unwrap_err();
+            assert!(matches!(refused, Error::Refused(Refusal::NotFound(_))), "{refused:?}");
+            uploads::insert(tx, &gone)?;
+            let published = network::uploads::publish_media(tx, &gone, &found, false)?;
+            let again = network::uploads::publish_media(tx, &gone, &found, false)?;
+            Ok((published.id, again.id))
+        };
+        assert_eq!(world.write(publish).await, (Id::new(7), Id::new(7)));
     });
 }

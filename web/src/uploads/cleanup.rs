@@ -48,8 +48,19 @@ impl UploadProcessor {
         }
         // Keep the records while files cannot be deleted, or the files would be orphaned.
         self.files.check_bucket().await.map_err(storage_unavailable)?;
-        let expired = self.store.read(|tx| Ok(media::list_expired(tx, BATCH)?)).await?;
-        // The files first, so that a failure is retried.
+        let claim = |tx: &mut Tx<'_>| {
+            let mut expired = media::list_expired(tx, BATCH)?;
+            expired.sort_by_key(|media| media.id);
+            let mut claimed = Vec::new();
+            for media in expired {
+                if media::claim_expired(tx, media.id)? {
+                    claimed.push(media);
+                }
+            }
+            Ok(claimed)
+        };
+        let expired: Vec<media::Media> = self.store.write(claim).await?;
+        // The files before the records, so that a failure is retried.
         for path in expired.iter().flat_map(media::Media::file_paths) {
             self.files.delete(&path).await.map_err(storage_unavailable)?;
         }

@@ -130,7 +130,7 @@ impl UploadProcessor {
         failed.await
     }
 
-    /// Publishes the media, or removes its files if the store fails.
+    /// Publishes the media, or removes its files if the store fails or the upload is gone.
     async fn publish_or_clean_up(&self, upload: &MediaUpload, joined: &str, new: NewMedia) -> Result<Media, Error> {
         let path = new.found.file_path(upload);
         let images = new.images.iter().map(|image| path_with_suffix(&path, &image.suffix));
@@ -138,7 +138,7 @@ impl UploadProcessor {
         let folder = new.made.folder.clone();
         let published = self.publish_media(upload, joined, &path, new).await;
         self.discard_scratch_folder(folder.as_deref()).await;
-        if let Err(Error::Refused(Refusal::Unavailable)) = published {
+        if let Err(Error::Refused(Refusal::Unavailable | Refusal::NotFound(_))) = published {
             for name in names {
                 // A store that fails to write may fail to delete as well.
                 if self.files.delete(&name).await.is_err() {
