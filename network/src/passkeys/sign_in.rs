@@ -94,6 +94,10 @@ fn complete_sign_in(
     ttl_ms: i64,
 ) -> Result<SignInOutcome, Error> {
     let client = &attempt.client_info;
+    // What removes the passkeys of an account ends the sessions that it finds.
+    if let Some(passkey) = passkeys::find(tx, &decode_base64url(&attempt.assertion.id))? {
+        users::lock(tx, passkey.user_id)?;
+    }
     let user = match verify_assertion(tx, site, &attempt.assertion)? {
         Ok(user) => user,
         Err(failure) => {
