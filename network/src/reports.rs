@@ -237,7 +237,12 @@ pub fn find_open(tx: &mut Tx<'_>, id: i64) -> Result<Report, Error> {
     users::lock(tx, subject)?;
     let report = find(tx, id)?.ok_or_else(missing)?;
     if report.closed_at.is_some() {
-        return Err(Refusal::invalid_parameter("report", id, "The report is closed already").into());
+        return Err(Refusal::invalid_parameter(
+            "report",
+            id,
+            "The report is closed already, by you or another moderator",
+        )
+        .into());
     }
     Ok(report)
 }

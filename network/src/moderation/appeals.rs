@@ -96,7 +96,8 @@ pub fn decide_appeal(
         return Err(Refusal::invalid_parameter("answer", "", message).into());
     }
     if !moderation::decide_appeal(tx, id, actor.user, accept, answer.trim())? {
-        return Err(crate::lookup::not_found("appeal", &id.to_string()));
+        let message = "There is no open appeal. You or another moderator may have decided it already";
+        return Err(Refusal::invalid_parameter("action", id, message).into());
     }
     let detail = json!({ "action": id.to_string(), "accepted": accept });
     audit::append(tx, actor, AuditAction::MODERATION_DECIDE, None, &detail)?;
