@@ -18,8 +18,8 @@ const RECENT_REACH_MS: i64 = 7 * DAY_MS;
 const DEFAULT_REACH_MS: i64 = 30 * DAY_MS;
 /// Minimum age of an explicit time.
 const MIN_AGE_MS: i64 = 10 * SECOND_MS;
-/// The first second of the full archive, 2006-03-26T00:00:01Z.
-const ARCHIVE_START: Time = Time::from_seconds(1_143_331_201);
+/// The beginning of the full archive, 2006-03-21T00:00:00Z.
+const ARCHIVE_START: Time = Time::from_seconds(1_142_899_200);
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SearchBounds {

@@ -142,7 +142,13 @@ fn recent_search_reaches_back_seven_days_and_a_contract_further() {
     all("&max_results=501").assert_problem(400, "invalid-request");
     all("&max_results=101&post.fields=text,context_annotations")
         .assert_error(400, "The `max_results` query parameter value [101] is not between 10 and 100");
-    all("&start_time=2006-03-21T00:00:00Z").assert_problem(400, "invalid-request");
+    // The beginning of the archive, as twarc2 writes it.
+    let counts = "/2/tweets/counts/all?query=cat&start_time=2006-03-21T00:00:00%2B00:00";
+    server.send(TestRequest::get(counts).bearer(&server.default_app().bearer)).assert_status(200);
+    all("&start_time=2006-03-21T00:00:00%2B00:00").assert_status(200);
+    let before = "2006-03-20T23:59:59Z";
+    let message = "'start_time' must be on or after 2006-03-21T00:00Z.";
+    all(&format!("&start_time={before}")).assert_error(400, &format!("Invalid 'start_time':'{before}'. {message}"));
     let counts = reader.get("/2/tweets/counts/recent?query=cat&granularity=week");
     counts.assert_error(400, "The `granularity` query parameter value [week] is not one of [minute,hour,day]");
 }
