@@ -199,6 +199,7 @@ const TYPES: &[&str] = &[
     "video/quicktime",
     "text/srt",
     "text/vtt",
+    "text/plain",
     "image/jpeg",
     "image/gif",
     "image/bmp",

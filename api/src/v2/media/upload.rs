@@ -125,7 +125,7 @@ fn announced_kind(category: Option<&str>, media_type: Option<&str>) -> Result<Op
         "image/jpeg" | "image/jpg" | "image/pjpeg" | "image/png" | "image/webp" => UploadKind::Photo,
         "image/gif" => UploadKind::AnimatedGif,
         "video/mp4" | "video/quicktime" => UploadKind::Video,
-        "text/srt" | "text/vtt" | "application/x-subrip" => UploadKind::Subtitles,
+        "text/srt" | "text/vtt" | "text/plain" | "application/x-subrip" => UploadKind::Subtitles,
         // The bytes decide.
         "application/octet-stream" => return Ok(announced),
         _ => {

@@ -442,8 +442,14 @@ fn subtitles_are_added_to_a_video_only() {
     let film = at_once(&author, "tweet_video", &mp4(Film::default())).assert_status(200);
     let film = film["data"]["id"].as_str().unwrap();
     processed(&author, film);
-    let words = at_once(&author, "subtitles", b"1\n00:00:00,000 --> 00:00:01,000\nNoise\n").assert_status(200);
-    let words = words["data"]["id"].as_str().unwrap();
+    let file = b"1\n00:00:00,000 --> 00:00:01,000\nNoise\n";
+    at_once(&author, "subtitles", file).assert_status(200);
+    // The type of subtitles that twitter-api-v2 sends.
+    let begin = format!("command=INIT&media_type=text%2Fplain&media_category=Subtitles&total_bytes={}", file.len());
+    author.send_signed(TestRequest::post("/1.1/media/upload.json").form(begin)).assert_status(202);
+    let begin = json!({ "media_type": "text/plain", "media_category": "subtitles", "total_bytes": file.len() });
+    let words = in_segments(&author, &begin, file, &[0]);
+    let words = words["id"].as_str().unwrap();
     let give = |video: &str, language: &str| {
         let subtitles = json!({ "id": words, "language_code": language, "display_name": "English" });
         let body = json!({ "id": video, "media_category": "TweetVideo", "subtitles": subtitles });
