@@ -7,14 +7,14 @@ use base::short_links::{LinkSource, ShortLinkTarget};
 use base::{AppId, Fault, PostId, SiteLinks, UserId, Vocabulary};
 use network::visibility::{Viewer, Visibility};
 use serde_json::{Map, Value, json};
-use store::media::Media;
 use store::messages::MessageEvent;
 use store::posts::Post;
 use store::users::User;
-use store::{Tx, apps, users};
+use store::{Tx, apps, media, users};
 
 use crate::loaded_objects::LoadedObjects;
-use crate::media::{PlayableFile, file_url, id_from_media_key, media_url, playable_files, still_url};
+use crate::legacy_media::legacy_media_json;
+use crate::media::{MediaRenderContext, id_from_media_key};
 use crate::position_shifts::escape_legacy_entities;
 use crate::posts::{PostRenderContext, display_url, media_keys, mentioned_users, sent_entities, sent_text};
 use crate::{FieldSelection, ObjectKind, legacy_user_json};
@@ -202,77 +202,32 @@ impl LegacyRenderer<'_> {
         let name = |id| Some(self.objects.users.get(id)?.name.clone());
         let (mut all, link) = convert_entities(stored, name);
         let media = media_keys(post).filter_map(|key| self.objects.media.get(id_from_media_key(key)?));
-        let media: Vec<Value> = media.map(|media| self.render_media(media, &link)).collect();
+        let render = |media| legacy_media_json(MediaRenderContext { media, objects: self.objects }, &link);
+        let media: Vec<Value> = media.map(render).collect();
         if !media.is_empty() {
             all.insert("media".to_owned(), Value::Array(media));
         }
         all
     }
-
-    fn render_media(&self, media: &Media, link: &Value) -> Value {
-        let is_photo = media.kind == "photo";
-        let file = if is_photo { media_url(media, self.site.files_url) } else { still_url(media, self.site.files_url) };
-        let still = file.as_deref().unwrap_or(if is_photo { &media.url } else { &media.preview_image_url });
-        let own = json!({ "start": 0, "end": 0, "url": still, "expanded_url": still, "display_url": still });
-        let link = if link.is_null() { &own } else { link };
-        let mut shown = json!({
-            "id": media.id.get(),
-            "id_str": media.id.to_string(),
-            "indices": entity_indices(link),
-            "media_url": still,
-            "media_url_https": still,
-            "url": link.get("url"),
-            "display_url": link.get("display_url"),
-            "expanded_url": link.get("expanded_url"),
-            "type": media.kind,
-            "sizes": { "large": { "w": media.width, "h": media.height, "resize": "fit" } },
-        });
-        if let Some(members) = shown.as_object_mut() {
-            if !media.alt_text.is_empty() {
-                members.insert("ext_alt_text".to_owned(), media.alt_text.as_str().into());
-            }
-            if !is_photo {
-                members.insert("video_info".to_owned(), self.video_info(media));
-            }
-        }
-        shown
-    }
-
-    fn video_info(&self, media: &Media) -> Value {
-        let files = playable_files(media, |path| file_url(path, self.site.files_url));
-        let variants: Vec<Value> = if files.is_empty() {
-            let imported: Vec<Value> = serde_json::from_str(&media.variants).unwrap_or_default();
-            let convert = |variant: &Value| {
-                let member = |name| variant.get(name);
-                json!({ "bitrate": member("bit_rate"), "content_type": member("content_type"), "url": member("url") })
-            };
-            imported.iter().map(convert).collect()
-        } else {
-            let convert = |file: PlayableFile| json!({ "bitrate": file.bit_rate, "content_type": file.content_type, "url": file.url });
-            files.into_iter().map(convert).collect()
-        };
-        let divisor = greatest_common_divisor(media.width, media.height).max(1);
-        let mut info = json!({ "aspect_ratio": [media.width / divisor, media.height / divisor], "variants": variants });
-        if let Some(members) = info.as_object_mut().filter(|_| media.kind == "video") {
-            members.insert("duration_millis".to_owned(), media.duration_ms.into());
-        }
-        info
-    }
 }
 
-const fn greatest_common_divisor(mut one: i64, mut other: i64) -> i64 {
-    while other != 0 {
-        (one, other) = (other, one % other);
-    }
-    one
-}
-
-/// The text of a message and its entities.
-pub fn legacy_message_data_json(tx: &mut Tx<'_>, message: &MessageEvent) -> Result<Value, Fault> {
+/// The text of a message, its entities and its media.
+pub fn legacy_message_data_json(tx: &mut Tx<'_>, message: &MessageEvent, site: SiteLinks) -> Result<Value, Fault> {
     let mentioned = users::find_by_ids(tx, &mentioned_users(&message.entities))?;
     let name = |id| mentioned.iter().find(|user| user.id == id).map(|user| user.name.clone());
     let entities = legacy_entities_json(&message.entities, &message.text, name);
-    Ok(json!({ "text": escape_html(&message.text), "entities": entities }))
+    let mut data = json!({ "text": escape_html(&message.text), "entities": entities });
+    let attached = match message.media_id {
+        Some(id) => media::find_by_id(tx, id)?,
+        None => None,
+    };
+    if let (Some(media), Some(data)) = (attached, data.as_object_mut()) {
+        let mut objects = LoadedObjects { site, ..LoadedObjects::default() };
+        objects.message_by_media.insert(media.id.get(), message.id);
+        let media = legacy_media_json(MediaRenderContext { media: &media, objects: &objects }, &Value::Null);
+        data.insert("attachment".to_owned(), json!({ "type": "media", "media": media }));
+    }
+    Ok(data)
 }
 
 /// The stored entities of `text`, with positions in the escaped text.
@@ -412,7 +367,7 @@ pub(crate) fn legacy_url_json(url: &Value) -> Value {
     })
 }
 
-fn entity_indices(entity: &Value) -> Value {
+pub(crate) fn entity_indices(entity: &Value) -> Value {
     json!([entity.get("start"), entity.get("end")])
 }
 

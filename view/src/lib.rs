@@ -10,6 +10,7 @@ mod field_schema;
 mod field_selection;
 mod includes;
 mod json_writer;
+mod legacy_media;
 mod legacy_statuses;
 mod legacy_users;
 mod likes;

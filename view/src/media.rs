@@ -33,7 +33,7 @@ pub(crate) fn still_url(media: &Media, site: &str) -> Option<String> {
 
 /// The URL of one of the files. Media attached only to a message have URLs below the message, accessible to its
 /// participants.
-fn response_file_url(ctx: MediaRenderContext<'_>, path: &str) -> Option<String> {
+pub(crate) fn response_file_url(ctx: MediaRenderContext<'_>, path: &str) -> Option<String> {
     let (media, site) = (ctx.media, ctx.objects.site);
     let carrier = ctx.objects.message_by_media.get(&media.id.get());
     let Some(event) = carrier.filter(|_| media.uses == Some(0)) else {

@@ -1,6 +1,6 @@
 //! Events for webhooks that receive all account activity (contract core §10.3).
 
-use base::{Fault, Id, PostId, UserId};
+use base::{Fault, Id, PostId, SiteLinks, UserId};
 use network::activity::ActivityEntry;
 use network::visibility::Viewer;
 use serde_json::{Map, Value, json};
@@ -166,7 +166,7 @@ fn message_create_event(
     };
     shorten_message_links(&mut message, config.site);
     let recipient = message_recipient(entry, user);
-    let mut members = event_members("direct_message_events", message_event(tx, &message, recipient)?);
+    let mut members = event_members("direct_message_events", message_event(tx, &message, recipient, config.site)?);
     if let Some(id) = message.app_id
         && let Some(app) = apps::find_by_id(tx, id)?
     {
@@ -196,17 +196,16 @@ fn participants_json(tx: &mut Tx<'_>, ids: &[UserId]) -> Result<Value, Fault> {
     Ok(found.map(|user| (user.id.to_string(), legacy_participant_json(user))).collect())
 }
 
-pub(super) fn message_event(tx: &mut Tx<'_>, message: &MessageEvent, recipient: UserId) -> Result<Value, Fault> {
-    let mut data = legacy_message_data_json(tx, message)?;
-    if let (Some(id), Some(data)) = (message.media_id, data.as_object_mut()) {
-        let media = json!({ "id": id.get(), "id_str": id.to_string() });
-        let attachment = json!({ "type": "media", "media": media });
-        data.insert("attachment".to_owned(), attachment);
-    }
+pub(super) fn message_event(
+    tx: &mut Tx<'_>,
+    message: &MessageEvent,
+    recipient: UserId,
+    site: SiteLinks,
+) -> Result<Value, Fault> {
     let mut create = json!({
         "target": { "recipient_id": recipient.to_string() },
         "sender_id": message.sender_id.to_string(),
-        "message_data": data,
+        "message_data": legacy_message_data_json(tx, message, site)?,
     });
     if let (Some(app), Some(create)) = (message.app_id, create.as_object_mut()) {
         create.insert("source_app_id".to_owned(), json!(app.to_string()));

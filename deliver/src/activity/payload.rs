@@ -223,7 +223,7 @@ fn render_message(
     };
     view::shorten_message_links(&mut message, shared.site);
     let recipient = message_recipient(entry, concern.user);
-    let event = message_event(tx, &message, recipient)?;
+    let event = message_event(tx, &message, recipient, shared.site)?;
     let people = [message.sender_id, recipient];
     let payload = shared.render_message(tx, "direct_message_events", &event, &people)?;
     Ok(Some(payload))

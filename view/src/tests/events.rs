@@ -3,12 +3,14 @@
 use base::{AppId, Id, SiteLinks, UserId};
 use network::visibility::Viewer;
 use serde_json::Value;
+use store::media::Media;
+use store::messages::{DmConversation, MessageEvent, MessageEventKind};
 use store::posts::{NewPostDetails, Post};
 use store::{Tx, users};
 
 use super::loading::store;
 use super::{NOW, POSTS, TWEETS, json, media, post, post_id, user};
-use crate::{EventRenderer, LikeEvent, legacy_participant_json, legacy_post_json};
+use crate::{EventRenderer, LikeEvent, legacy_message_data_json, legacy_participant_json, legacy_post_json};
 
 const SITE: SiteLinks = SiteLinks::without_short_links("https://social.example");
 
@@ -81,16 +83,24 @@ async fn posts_of_account_activity() {
     assert_eq!(repost["entities"]["user_mentions"][0]["screen_name"], "bob");
 }
 
+fn film() -> Media {
+    Media {
+        path: "ab/701.mp4".to_owned(),
+        width: 1280,
+        height: 720,
+        duration_ms: 5_000,
+        bit_rate: 3_000_000,
+        content_type: "video/mp4".to_owned(),
+        sizes: "small.jpg".to_owned(),
+        variant_files: "320p.mp4:600000".to_owned(),
+        ..media(701, "video", 2)
+    }
+}
+
 #[tokio::test]
 async fn older_media_entity_of_a_video_names_its_files() {
     let shown = read_scene(|tx| {
-        let mut video = media(701, "video", 2);
-        video.path = "ab/701.mp4".to_owned();
-        (video.width, video.height, video.duration_ms) = (1280, 720, 5_000);
-        (video.bit_rate, video.content_type) = (3_000_000, "video/mp4".to_owned());
-        video.sizes = "small.jpg".to_owned();
-        video.variant_files = "320p.mp4:600000".to_owned();
-        store::media::insert(tx, &video).unwrap();
+        store::media::insert(tx, &film()).unwrap();
         let his = Post { media_keys: "7_701".to_owned(), ..post(post_id(5), 2, "Film") };
         assert!(store::posts::insert(tx, &his, &NewPostDetails::default()).unwrap());
         older(tx, 5)
@@ -101,6 +111,38 @@ async fn older_media_entity_of_a_video_names_its_files() {
         {"bitrate":600000,"content_type":"video/mp4","url":"https://social.example/media/701.320p.mp4"},
         {"bitrate":3000000,"content_type":"video/mp4","url":"https://social.example/media/701.mp4"}]}"#;
     assert_eq!(shown["video_info"], json(expected));
+}
+
+#[tokio::test]
+async fn older_message_names_the_files_of_its_media() {
+    let shown = read_scene(|tx| {
+        let film = Media { uses: Some(0), ..film() };
+        store::media::insert(tx, &film).unwrap();
+        let message = MessageEvent {
+            id: 40,
+            conversation: DmConversation { id: 3, pair: Some((UserId::new(1), UserId::new(2))) },
+            kind: MessageEventKind::Message,
+            sender_id: UserId::new(2),
+            app_id: None,
+            text: "Film".to_owned(),
+            entities: String::new(),
+            media_id: Some(film.id),
+            media_key: film.media_key,
+            post_ids: Vec::new(),
+            participant_ids: Vec::new(),
+        };
+        legacy_message_data_json(tx, &message, SITE).unwrap()
+    });
+    let attached = shown.await["attachment"].clone();
+    let (media, still) = (&attached["media"], "https://social.example/2/dm_conversations/media/40/701/701.small.jpg");
+    assert_eq!((&attached["type"], &media["type"]), (&json(r#""media""#), &json(r#""video""#)));
+    assert_eq!((&media["id"], &media["id_str"]), (&701.into(), &"701".into()));
+    for member in ["media_url", "media_url_https", "url", "display_url", "expanded_url"] {
+        assert_eq!(media[member], still, "{media}");
+    }
+    assert!(media["sizes"].is_object() && media["indices"].is_array(), "{media}");
+    let file = "https://social.example/2/dm_conversations/media/40/701/701.320p.mp4";
+    assert_eq!(media["video_info"]["variants"][0]["url"], file);
 }
 
 #[tokio::test]

@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 use super::webhook::{hook, wait};
 use super::{Stage, is};
 use crate::harness::{ReceivedRequest, TestRequest, TestUser, WebhookReceiver, hmac_sha256, unique_number};
+use crate::media::at_once;
+use crate::media::samples::png;
 use crate::pages::browser::{Browser, hidden, posted};
 
 /// Those who take part: events are about Ada.
@@ -96,6 +98,13 @@ fn end_edge(user: &TestUser<'_>, path: &str, other: &TestUser<'_>) {
 fn message(from: &TestUser<'_>, to: &TestUser<'_>, text: &str) {
     let path = format!("/2/dm_conversations/with/{}/messages", to.id);
     from.post(path, &json!({ "text": text })).assert_status(201);
+}
+
+/// Sends a message with a picture.
+pub(super) fn picture_message(from: &TestUser<'_>, to: &TestUser<'_>) {
+    let file = at_once(from, "dm_image", &png(40, 30)).assert_status(200)["data"]["id"].clone();
+    let path = format!("/2/dm_conversations/with/{}/messages", to.id);
+    from.post(path, &json!({ "attachments": [{ "media_id": file }] })).assert_status(201);
 }
 
 #[track_caller]

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::event_types::{CASES, Scene, revoke};
+use super::event_types::{CASES, Scene, picture_message, revoke};
 use super::{SUBSCRIPTIONS, Stage, is};
 use crate::harness::{
     DeliveryResponse, ReceivedRequest, TestRequest, TestResponse, TestServer, TestUser, WebhookReceiver, hmac_sha256,
     suite_setting, wait_until,
 };
+use crate::media::path_of;
 use crate::webhooks::moody;
 
 /// A webhook of the stage's app; its id.
@@ -201,6 +202,14 @@ const ACTIVITIES: &[Activity] = &[
         "direct_message_events",
         |scene| of("dm.received")(scene),
         |scene, event| message(event, &scene.bob, &scene.ada),
+    ),
+    activity(
+        "direct_message_events",
+        |scene| picture_message(&scene.bob, &scene.ada),
+        |scene, event| {
+            let media = &event["message_create"]["message_data"]["attachment"]["media"];
+            media["type"] == "photo" && scene.ada.get(path_of(&media["media_url_https"])).status == 200
+        },
     ),
     activity(
         "direct_message_mark_read_events",
