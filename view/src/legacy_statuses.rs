@@ -12,11 +12,13 @@ use store::posts::Post;
 use store::users::User;
 use store::{Tx, apps, media, users};
 
-use crate::loaded_objects::LoadedObjects;
 use crate::legacy_media::legacy_media_json;
+use crate::loaded_objects::LoadedObjects;
 use crate::media::{MediaRenderContext, id_from_media_key};
 use crate::position_shifts::escape_legacy_entities;
-use crate::posts::{PostRenderContext, display_url, media_keys, mentioned_users, sent_entities, sent_text};
+use crate::posts::{
+    PostRenderContext, display_text_range, display_url, media_keys, mentioned_users, sent_entities, sent_text,
+};
 use crate::{FieldSelection, ObjectKind, legacy_user_json};
 
 /// The maximum length of `text` in compatibility mode, in characters.
@@ -41,18 +43,10 @@ pub fn legacy_participant_json(user: &User) -> Value {
     })
 }
 
-/// A post as a viewer sees it; `None` if the viewer may not.
+/// A post as a viewer sees it, in the form of streams and webhooks; `None` if the viewer may not.
 pub fn legacy_post_json(tx: &mut Tx<'_>, viewer: Viewer, post: Post, site: SiteLinks) -> Result<Option<Value>, Fault> {
-    let mut selection = FieldSelection::all_public_fields(ObjectKind::POST, Vocabulary::Post);
-    selection.set_site(site);
-    let id = post.id;
-    let mut objects = LoadedObjects::load_for_posts(tx, viewer, vec![post], &selection)?;
-    // This format contains the full text in addition to the truncated one.
-    objects.short_texts.clear();
-    let apps = load_source_links(tx, &objects)?;
-    let older = LegacyRenderer { objects: &objects, source_links: &apps, site };
-    let post = objects.posts.get(id);
-    Ok(post.and_then(|post| older.render_post(post, true)))
+    let mut statuses = render_statuses(tx, viewer, vec![post], None, site)?;
+    Ok(statuses.pop().map(|(_, status)| status))
 }
 
 /// The options of the legacy format.
@@ -72,53 +66,26 @@ pub fn legacy_statuses_json(
     form: StatusForm,
     site: SiteLinks,
 ) -> Result<Vec<(PostId, Value)>, Fault> {
+    render_statuses(tx, viewer, posts, Some(form), site)
+}
+
+fn render_statuses(
+    tx: &mut Tx<'_>,
+    viewer: Viewer,
+    posts: Vec<Post>,
+    form: Option<StatusForm>,
+    site: SiteLinks,
+) -> Result<Vec<(PostId, Value)>, Fault> {
     let mut selection = FieldSelection::all_public_fields(ObjectKind::POST, Vocabulary::Post);
     selection.set_site(site);
     let ids: Vec<PostId> = posts.iter().map(|post| post.id).collect();
     let mut objects = LoadedObjects::load_for_posts(tx, viewer, posts, &selection)?;
+    // This format contains the full text in addition to the truncated one.
     objects.short_texts.clear();
     let apps = load_source_links(tx, &objects)?;
-    let older = LegacyRenderer { objects: &objects, source_links: &apps, site };
-    let statuses = ids.into_iter().filter_map(|id| {
-        let post = objects.posts.get(id)?;
-        let mut status = older.render_post(post, true)?;
-        apply_status_form(&mut status, form, post.display_start);
-        Some((id, status))
-    });
+    let older = LegacyRenderer { objects: &objects, source_links: &apps, form };
+    let statuses = ids.into_iter().filter_map(|id| Some((id, older.render_post(objects.posts.get(id)?, true)?)));
     Ok(statuses.collect())
-}
-
-/// Applies the options to a rendered post.
-fn apply_status_form(status: &mut Value, form: StatusForm, start: i64) {
-    let Some(members) = status.as_object_mut() else {
-        return;
-    };
-    // Members that occur on streams only.
-    for name in ["filter_level", "timestamp_ms"] {
-        members.remove(name);
-    }
-    let whole = members.remove("extended_tweet");
-    if form.extended {
-        let text = members.remove("text").unwrap_or_default();
-        members.insert("truncated".to_owned(), false.into());
-        if let Some(Value::Object(whole)) = whole {
-            members.extend(whole);
-        } else {
-            let letters = text.as_str().unwrap_or_default().chars().count();
-            members.insert("full_text".to_owned(), text);
-            members.insert("display_text_range".to_owned(), json!([start, letters]));
-        }
-    }
-    if form.trim_user
-        && let Some(user) = members.get_mut("user")
-    {
-        *user = json!({ "id": user.get("id"), "id_str": user.get("id_str") });
-    }
-    for name in ["retweeted_status", "quoted_status"] {
-        if let Some(other) = members.get_mut(name) {
-            apply_status_form(other, form, 0);
-        }
-    }
 }
 
 /// The `source` markup of each app.
@@ -138,7 +105,8 @@ fn load_source_links(tx: &mut Tx<'_>, objects: &LoadedObjects) -> Result<HashMap
 struct LegacyRenderer<'a> {
     objects: &'a LoadedObjects,
     source_links: &'a HashMap<AppId, String>,
-    site: SiteLinks,
+    /// `None` for streams and webhooks, which send both texts of a truncated post.
+    form: Option<StatusForm>,
 }
 
 impl LegacyRenderer<'_> {
@@ -149,9 +117,6 @@ impl LegacyRenderer<'_> {
         if objects.post_visibility(post) != Visibility::Visible {
             return None;
         }
-        let ctx = PostRenderContext { post, objects };
-        let text = sent_text(ctx);
-        let entities = self.render_entities(post, &sent_entities(ctx));
         let (id, at) = (post.id, post.created_at);
         let replied = post.in_reply_to_user_id;
         let handle = replied.and_then(|user| Some(&objects.users.get(user)?.username));
@@ -165,7 +130,7 @@ impl LegacyRenderer<'_> {
             "in_reply_to_user_id": replied.map(base::Id::get),
             "in_reply_to_user_id_str": replied.map(|id| id.to_string()),
             "in_reply_to_screen_name": handle,
-            "user": legacy_user_json(author, false),
+            "user": self.render_author(author),
             "geo": null,
             "coordinates": null,
             "place": null,
@@ -178,12 +143,14 @@ impl LegacyRenderer<'_> {
             "favorited": false,
             "retweeted": false,
             "possibly_sensitive": post.possibly_sensitive,
-            "filter_level": "low",
             "lang": post.lang,
-            "timestamp_ms": at.ms().to_string(),
         });
         let members = shown.as_object_mut()?;
-        insert_text(members, &text, post, entities, self.site);
+        if self.form.is_none() {
+            members.insert("filter_level".to_owned(), "low".into());
+            members.insert("timestamp_ms".to_owned(), at.ms().to_string().into());
+        }
+        self.insert_text(members, PostRenderContext { post, objects });
         let other = |id| objects.posts.get(id).filter(|_| whole);
         if let Some(quoted) = post.quoted_post_id {
             members.insert("quoted_status_id".to_owned(), quoted.get().into());
@@ -208,6 +175,47 @@ impl LegacyRenderer<'_> {
             all.insert("media".to_owned(), Value::Array(media));
         }
         all
+    }
+
+    fn render_author(&self, author: &User) -> Value {
+        if self.form.is_some_and(|form| form.trim_user) {
+            json!({ "id": author.id.get(), "id_str": author.id.to_string() })
+        } else {
+            legacy_user_json(author, false)
+        }
+    }
+
+    /// Inserts the text and its entities. Unless full texts are requested, a long text is truncated.
+    fn insert_text(&self, members: &mut Map<String, Value>, ctx: PostRenderContext<'_>) {
+        let text = sent_text(ctx);
+        let mut entities = self.render_entities(ctx.post, &sent_entities(ctx));
+        let is_extended = self.form.is_some_and(|form| form.extended);
+        let is_truncated = !is_extended && text.chars().count() > SHORT_TEXT_CHARS;
+        let beginning = is_truncated.then(|| truncate_status(&text, ctx.post, &entities, self.objects.site));
+        escape_legacy_entities(&mut entities, &text);
+        let mut whole = Map::new();
+        if let Some(media) = entities.get("media") {
+            whole.insert("extended_entities".to_owned(), json!({ "media": media }));
+        }
+        whole.insert("entities".to_owned(), entities.into());
+        let name = if is_extended || is_truncated {
+            whole.insert("display_text_range".to_owned(), json!(display_text_range(ctx)));
+            "full_text"
+        } else {
+            "text"
+        };
+        whole.insert(name.to_owned(), escape_html(&text).into());
+        members.insert("truncated".to_owned(), is_truncated.into());
+        let Some((beginning, mut entities)) = beginning else {
+            members.extend(whole);
+            return;
+        };
+        escape_legacy_entities(&mut entities, &beginning);
+        members.insert("text".to_owned(), escape_html(&beginning).into());
+        members.insert("entities".to_owned(), entities.into());
+        if self.form.is_none() {
+            members.insert("extended_tweet".to_owned(), whole.into());
+        }
     }
 }
 
@@ -271,48 +279,6 @@ fn convert_entities(stored: &str, name: impl Fn(UserId) -> Option<String>) -> (M
         list("urls").into_iter().partition(|url| url.get("media_key").is_some());
     all.insert("urls".to_owned(), urls.iter().map(legacy_url_json).collect());
     (all, media.into_iter().next().unwrap_or_default())
-}
-
-/// Inserts the text and its entities; for long texts a truncated version and `extended_tweet`.
-fn insert_text(
-    members: &mut Map<String, Value>,
-    text: &str,
-    post: &Post,
-    mut all: Map<String, Value>,
-    site: SiteLinks,
-) {
-    let mut set = |name: &str, value: Value| {
-        members.insert(name.to_owned(), value);
-    };
-    let is_short = text.chars().count() <= SHORT_TEXT_CHARS;
-    let beginning = (!is_short).then(|| truncate_status(text, post, &all, site));
-    escape_legacy_entities(&mut all, text);
-    let extended = all.get("media").cloned();
-    let extended = extended.map(|media| json!({ "media": media }));
-    let Some((beginning, mut entities)) = beginning else {
-        set("text", escape_html(text).into());
-        set("truncated", false.into());
-        set("entities", Value::Object(all));
-        if let Some(media) = extended {
-            set("extended_entities", media);
-        }
-        return;
-    };
-    escape_legacy_entities(&mut entities, &beginning);
-    set("text", escape_html(&beginning).into());
-    set("truncated", true.into());
-    set("entities", Value::Object(entities));
-    let full_text = escape_html(text);
-    let letters = full_text.chars().count();
-    let mut whole = json!({
-        "full_text": full_text,
-        "display_text_range": [post.display_start, letters],
-        "entities": all,
-    });
-    if let (Some(media), Some(whole)) = (extended, whole.as_object_mut()) {
-        whole.insert("extended_entities".to_owned(), media);
-    }
-    set("extended_tweet", whole);
 }
 
 /// The beginning of a long text with a link to the post, and the entities in it.

@@ -37,9 +37,13 @@ pub(super) fn write_note_post(out: &mut JsonWriter, ctx: PostRenderContext<'_>) 
     }
 }
 
-/// Writes the displayed range of the text. Text after the stored end is not displayed, but truncated texts are
-/// displayed completely.
 pub(super) fn write_display_text_range(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
+    out.write_array(display_text_range(ctx), JsonWriter::write_int);
+}
+
+/// The displayed range of the text as returned. Text after the stored end is not displayed, but truncated texts are
+/// displayed completely.
+pub(crate) fn display_text_range(ctx: PostRenderContext<'_>) -> [i64; 2] {
     let post = ctx.post;
     let whole = !ctx.is_long() && post.repost_of_id.is_none();
     let full = ctx.objects.full_texts.get(&post.id);
@@ -48,8 +52,7 @@ pub(super) fn write_display_text_range(out: &mut JsonWriter, ctx: PostRenderCont
     let end =
         if whole { shift(post.display_end) } else { i64::try_from(text.chars().count()).unwrap_or(post.display_end) };
     let escapes = escape_shifts(&text);
-    let range = [shift(post.display_start), end].map(|position| shift_stored_position(&escapes, position));
-    out.write_array(range, JsonWriter::write_int);
+    [shift(post.display_start), end].map(|position| shift_stored_position(&escapes, position))
 }
 
 /// The rendered text, not escaped: it ends with a link to the post's media or card.

@@ -10,7 +10,10 @@ use store::{Tx, users};
 
 use super::loading::store;
 use super::{NOW, POSTS, TWEETS, json, media, post, post_id, user};
-use crate::{EventRenderer, LikeEvent, legacy_message_data_json, legacy_participant_json, legacy_post_json};
+use crate::{
+    EventRenderer, LikeEvent, StatusForm, legacy_message_data_json, legacy_participant_json, legacy_post_json,
+    legacy_statuses_json,
+};
 
 const SITE: SiteLinks = SiteLinks::without_short_links("https://social.example");
 
@@ -70,6 +73,14 @@ fn older(tx: &mut Tx<'_>, minutes: i64) -> Value {
     legacy_post_json(tx, Viewer::user(UserId::new(1)), found, SITE).unwrap().unwrap()
 }
 
+/// In the form of the Ads API.
+fn full_status(tx: &mut Tx<'_>, minutes: i64) -> Value {
+    let found = store::posts::find_by_id(tx, post_id(minutes)).unwrap().unwrap();
+    let form = StatusForm { extended: true, trim_user: true };
+    let mut statuses = legacy_statuses_json(tx, Viewer::user(UserId::new(1)), vec![found], form, SITE).unwrap();
+    statuses.pop().unwrap().1
+}
+
 #[tokio::test]
 async fn posts_of_account_activity() {
     let shown = read_scene(|tx| [9, 8, 7, 6].map(|minutes| older(tx, minutes))).await;
@@ -111,6 +122,37 @@ async fn older_media_entity_of_a_video_names_its_files() {
         {"bitrate":600000,"content_type":"video/mp4","url":"https://social.example/media/701.320p.mp4"},
         {"bitrate":3000000,"content_type":"video/mp4","url":"https://social.example/media/701.mp4"}]}"#;
     assert_eq!(shown["video_info"], json(expected));
+}
+
+#[tokio::test]
+async fn older_range_leaves_out_the_media_link_and_leading_mentions() {
+    let shown = read_scene(|tx| {
+        let picture = |post| Post { media_keys: "3_700".to_owned(), ..post };
+        let reply = picture(Post { display_start: 5, ..post(post_id(5), 1, "@bob R&D <3") });
+        let long = picture(Post { display_start: 5, ..post(post_id(4), 1, &format!("@bob {}", "& ".repeat(70))) });
+        let quote = Post { quoted_post_id: Some(reply.id), ..post(post_id(3), 2, "So she says") };
+        let repost = Post { repost_of_id: Some(reply.id), ..post(post_id(2), 2, "") };
+        for one in [&reply, &long, &quote, &repost] {
+            assert!(store::posts::insert(tx, one, &NewPostDetails::default()).unwrap());
+        }
+        let [reply, long, quote, repost] = [5, 4, 3, 2].map(|minutes| full_status(tx, minutes));
+        [
+            reply,
+            quote["quoted_status"].clone(),
+            repost["retweeted_status"].clone(),
+            long,
+            older(tx, 4)["extended_tweet"].clone(),
+        ]
+    });
+    let [reply, quoted, reposted, long, whole] = shown.await;
+    let text = "@bob R&amp;D &lt;3";
+    for status in [reply, quoted, reposted] {
+        assert_eq!(status["full_text"], format!("{text} https://social.example/media/700.jpg"));
+        assert_eq!(status["display_text_range"], serde_json::json!([5, text.len()]), "{status}");
+    }
+    for status in [long, whole] {
+        assert_eq!(status["display_text_range"], serde_json::json!([5, 5 + 70 * "&amp; ".len()]), "{status}");
+    }
 }
 
 #[tokio::test]
