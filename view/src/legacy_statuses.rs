@@ -4,6 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use base::short_links::{LinkSource, ShortLinkTarget};
+use base::text::URL_WEIGHT;
 use base::{AppId, Fault, PostId, SiteLinks, UserId, Vocabulary};
 use network::visibility::{Viewer, Visibility};
 use serde_json::{Map, Value, json};
@@ -18,6 +19,7 @@ use crate::media::{MediaRenderContext, id_from_media_key};
 use crate::position_shifts::escape_legacy_entities;
 use crate::posts::{
     PostRenderContext, display_text_range, display_url, media_keys, mentioned_users, sent_entities, sent_text,
+    text_without_link,
 };
 use crate::{FieldSelection, ObjectKind, legacy_user_json};
 
@@ -190,7 +192,7 @@ impl LegacyRenderer<'_> {
         let text = sent_text(ctx);
         let mut entities = self.render_entities(ctx.post, &sent_entities(ctx));
         let is_extended = self.form.is_some_and(|form| form.extended);
-        let is_truncated = !is_extended && text.chars().count() > SHORT_TEXT_CHARS;
+        let is_truncated = !is_extended && own_length(ctx, &entities) > SHORT_TEXT_CHARS;
         let beginning = is_truncated.then(|| truncate_status(&text, ctx.post, &entities, self.objects.site));
         escape_legacy_entities(&mut entities, &text);
         let mut whole = Map::new();
@@ -217,6 +219,23 @@ impl LegacyRenderer<'_> {
             members.insert("extended_tweet".to_owned(), whole.into());
         }
     }
+}
+
+/// The length of the text without the link to media or a card that ends it; longer links count as one of the public
+/// service.
+fn own_length(ctx: PostRenderContext<'_>, entities: &Map<String, Value>) -> usize {
+    let letters = text_without_link(ctx).chars().count();
+    let urls = url_ranges(entities).filter(|(_, end)| *end <= letters);
+    let most = usize::try_from(URL_WEIGHT).unwrap_or(usize::MAX);
+    let excess = urls.map(|(start, end)| end.saturating_sub(start).saturating_sub(most));
+    letters.saturating_sub(excess.sum())
+}
+
+/// Where links are, in code points.
+fn url_ranges(entities: &Map<String, Value>) -> impl Iterator<Item = (usize, usize)> {
+    let index = |entity: &Value, path| usize::try_from(entity.pointer(path)?.as_u64()?).ok();
+    let urls = entities.get("urls").and_then(Value::as_array).into_iter().flatten();
+    urls.filter_map(move |url| Some((index(url, "/indices/0")?, index(url, "/indices/1")?)))
 }
 
 /// The text of a message, its entities and its media.
@@ -287,11 +306,8 @@ fn truncate_status(text: &str, post: &Post, all: &Map<String, Value>, site: Site
     // The ellipsis, and a space before the link, which is ASCII.
     let room = link.as_ref().map_or(1, |link| link.len().saturating_add(2));
     let limit = SHORT_TEXT_CHARS.saturating_sub(room);
-    let index = |entity: &Value, path| usize::try_from(entity.pointer(path)?.as_u64()?).ok();
-    let urls = all.get("urls").and_then(Value::as_array).into_iter().flatten();
     // No part of a link is left.
-    let mut starts = urls.filter_map(|url| Some((index(url, "/indices/0")?, index(url, "/indices/1")?)));
-    let end = starts.find(|(start, end)| *start < limit && limit < *end).map_or(limit, |(start, _)| start);
+    let end = url_ranges(all).find(|(start, end)| *start < limit && limit < *end).map_or(limit, |(start, _)| start);
     let mut beginning: String = text.chars().take(end).collect();
     beginning.truncate(beginning.trim_end().len());
     beginning.push('…');

@@ -23,7 +23,7 @@ pub(crate) use metrics::reject_private_metrics;
 pub use short_links::shorten_message_links;
 pub(crate) use short_links::{RenderedText, link_truncated_text, shorten_links};
 pub use text::new_post_text;
-pub(crate) use text::{display_text_range, sent_text, short_text};
+pub(crate) use text::{display_text_range, sent_text, short_text, text_without_link};
 
 #[derive(Clone, Copy)]
 pub(crate) struct PostRenderContext<'a> {

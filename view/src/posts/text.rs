@@ -122,7 +122,7 @@ pub fn new_post_text(tx: &mut Tx<'_>, post: &Post, site: SiteLinks) -> Result<St
 }
 
 /// The text without the link at its end.
-pub(super) fn text_without_link(ctx: PostRenderContext<'_>) -> Cow<'_, str> {
+pub(crate) fn text_without_link(ctx: PostRenderContext<'_>) -> Cow<'_, str> {
     let post = ctx.post;
     if post.repost_of_id.is_some() {
         return repost_text(ctx);

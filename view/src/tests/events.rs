@@ -9,6 +9,7 @@ use store::posts::{NewPostDetails, Post};
 use store::{Tx, users};
 
 use super::loading::store;
+use super::short_links::{site, written};
 use super::{NOW, POSTS, TWEETS, json, media, post, post_id, user};
 use crate::{
     EventRenderer, LikeEvent, StatusForm, legacy_message_data_json, legacy_participant_json, legacy_post_json,
@@ -69,8 +70,12 @@ async fn read_scene<T: Send + 'static>(read: fn(&mut Tx<'_>) -> T) -> T {
 }
 
 fn older(tx: &mut Tx<'_>, minutes: i64) -> Value {
+    older_on(tx, minutes, SITE)
+}
+
+fn older_on(tx: &mut Tx<'_>, minutes: i64, site: SiteLinks) -> Value {
     let found = store::posts::find_by_id(tx, post_id(minutes)).unwrap().unwrap();
-    legacy_post_json(tx, Viewer::user(UserId::new(1)), found, SITE).unwrap().unwrap()
+    legacy_post_json(tx, Viewer::user(UserId::new(1)), found, site).unwrap().unwrap()
 }
 
 /// In the form of the Ads API.
@@ -122,6 +127,30 @@ async fn older_media_entity_of_a_video_names_its_files() {
         {"bitrate":600000,"content_type":"video/mp4","url":"https://social.example/media/701.320p.mp4"},
         {"bitrate":3000000,"content_type":"video/mp4","url":"https://social.example/media/701.mp4"}]}"#;
     assert_eq!(shown["video_info"], json(expected));
+}
+
+#[tokio::test]
+async fn only_own_characters_make_an_older_post_long() {
+    let shown = read_scene(|tx| {
+        // A link has 23 characters on the public service.
+        [(5, 92), (4, 93)].map(|(minutes, letters)| {
+            let text = format!("{} https://a.com/b https://b.com/c", "x".repeat(letters));
+            let his = Post { media_keys: "3_700".to_owned(), ..written(post_id(minutes), &text) };
+            assert!(store::posts::insert(tx, &his, &NewPostDetails::default()).unwrap());
+            older_on(tx, minutes, site())
+        })
+    });
+    let [short, long] = shown.await;
+    let media = |whole: &Value| whole["extended_entities"]["media"][0]["id"].clone();
+    assert_eq!(short["truncated"], false, "{short}");
+    assert!(short.get("extended_tweet").is_none());
+    assert!(short["text"].as_str().unwrap().ends_with(" https://social.com/media/700.jpg"), "{short}");
+    assert_eq!(short["entities"]["urls"][1]["expanded_url"], "https://b.com/c");
+    assert_eq!(short["entities"]["media"][0]["id"], 700);
+    assert_eq!(media(&short), 700);
+    assert_eq!(long["truncated"], true, "{long}");
+    assert!(long["text"].as_str().unwrap().chars().count() <= 140, "{long}");
+    assert_eq!((media(&long), media(&long["extended_tweet"])), (Value::Null, 700.into()));
 }
 
 #[tokio::test]

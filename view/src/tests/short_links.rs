@@ -19,7 +19,7 @@ use crate::{FieldSelection, ObjectKind};
 
 const URL: &str = "https://social.com";
 
-fn site() -> SiteLinks {
+pub(super) fn site() -> SiteLinks {
     let codec: &'static ShortLinkCodec = Box::leak(Box::new(ShortLinkCodec::new(&[9; 32])));
     SiteLinks { url: URL, files_url: URL, short_link_prefix: "https://social.com/t/", codec: Some(codec) }
 }
@@ -32,7 +32,7 @@ fn selection() -> FieldSelection {
 }
 
 /// A post as it is stored.
-fn written(id: PostId, text: &str) -> Post {
+pub(super) fn written(id: PostId, text: &str) -> Post {
     let known = [("ana".to_owned(), UserId::new(1)), ("bob".to_owned(), UserId::new(2))];
     let composed = PostTextDraft::parse(text).compose(&known, false, "und");
     Post {
