@@ -1,5 +1,7 @@
 //! The generic operations on every resource.
 
+use std::collections::BTreeMap;
+
 use base::refusal::AdsProblem;
 use base::{Error, Fault, Refusal};
 use schema::{FieldRequirement, IdFormat};
@@ -290,14 +292,25 @@ fn find_referenced_record(
     }
 }
 
-/// Adds the computed fields of records of one resource.
+/// Adds the computed fields, which each resource computes for all of its records at once.
 pub fn view_records(ctx: &mut AccountContext<'_, '_>, records: Vec<AdsRecord>) -> Result<Vec<RecordView>, Error> {
-    let computed = match records.first().and_then(|record| record.resource.compute_fields) {
-        Some(compute) => compute(ctx, &records)?,
-        None => Vec::new(),
-    };
-    let computed = computed.into_iter().chain(std::iter::repeat_with(Vec::new));
-    Ok(records.into_iter().zip(computed).map(|(record, computed)| RecordView { record, computed }).collect())
+    let mut by_resource: BTreeMap<&str, Vec<(usize, AdsRecord)>> = BTreeMap::new();
+    for (position, record) in records.into_iter().enumerate() {
+        by_resource.entry(record.resource.name).or_default().push((position, record));
+    }
+    let mut views = Vec::new();
+    for group in by_resource.into_values() {
+        let (positions, records): (Vec<usize>, Vec<AdsRecord>) = group.into_iter().unzip();
+        let computed = match records.first().and_then(|record| record.resource.compute_fields) {
+            Some(compute) => compute(ctx, &records)?,
+            None => Vec::new(),
+        };
+        let computed = computed.into_iter().chain(std::iter::repeat_with(Vec::new));
+        let group = records.into_iter().zip(computed).map(|(record, computed)| RecordView { record, computed });
+        views.extend(positions.into_iter().zip(group));
+    }
+    views.sort_unstable_by_key(|(position, _)| *position);
+    Ok(views.into_iter().map(|(_, view)| view).collect())
 }
 
 pub fn view_record(ctx: &mut AccountContext<'_, '_>, record: AdsRecord) -> Result<RecordView, Error> {

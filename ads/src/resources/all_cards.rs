@@ -1,9 +1,9 @@
 //! Cards of every type, found by URI or id.
 
-use ads_engine::engine::{ensure_valid_params, view_records};
+use ads_engine::engine::ensure_valid_params;
 use ads_engine::{
-    AccountContext, AdsRecord, CardUriText, CustomOperation, FieldSpec, IdFormat, Kind, OperationData, OperationOutput,
-    ParsedParams, RecordView, RequiredRole, Resource, WITH_DELETED, parse_record_id,
+    AccountContext, AdsRecord, CardUriText, CustomOperation, FieldSpec, IdFormat, Kind, OperationOutput, ParsedParams,
+    RequiredRole, Resource, WITH_DELETED, parse_record_id,
 };
 use base::refusal::AdsProblem;
 use base::{Error, Fault};
@@ -50,37 +50,23 @@ pub fn find_card_type(tx: &mut Tx<'_>, uri: &str) -> Result<String, Fault> {
 fn list_cards_by_uri(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(params)?;
     let uris = params.ints("card_uris");
-    let mut found: Vec<(i64, RecordView)> = Vec::new();
     let account = ctx.account_id()?;
     let with_deleted = params.flag("with_deleted");
-    let mut cards = Vec::new();
+    let mut found: Vec<(i64, AdsRecord)> = Vec::new();
     for row in records::find_by_ids(ctx.tx, CARD.name, &uris)? {
         let card = AdsRecord::from_stored(&CARD, row)?;
         if card.account_id == account && (!card.deleted || with_deleted) {
-            cards.push((card.id, card));
+            found.push((card.id, card));
         }
     }
-    add_views(ctx, cards, &mut found)?;
     for resource in short_id_cards() {
-        let cards = find_cards_by_uris(ctx, resource, &uris, with_deleted)?;
-        let cards = cards.into_iter();
-        let cards = cards.map(|card| (card.int("uri").unwrap_or(0), card)).collect();
-        add_views(ctx, cards, &mut found)?;
+        let cards = find_cards_by_uris(ctx, resource, &uris, with_deleted)?.into_iter();
+        found.extend(cards.map(|card| (card.int("uri").unwrap_or(0), card)));
     }
     let place = |uri: i64| uris.iter().position(|other| *other == uri);
     found.sort_by_key(|(uri, _)| place(*uri));
-    let data = OperationData::Records(found.into_iter().map(|(_, view)| view).collect());
-    Ok(OperationOutput { data, ..OperationOutput::default() }.as_last_page())
-}
-
-fn add_views(
-    ctx: &mut AccountContext<'_, '_>,
-    cards: Vec<(i64, AdsRecord)>,
-    found: &mut Vec<(i64, RecordView)>,
-) -> Result<(), Error> {
-    let (uris, cards): (Vec<i64>, Vec<AdsRecord>) = cards.into_iter().unzip();
-    found.extend(uris.into_iter().zip(view_records(ctx, cards)?));
-    Ok(())
+    let output = OperationOutput::from_records(ctx, found.into_iter().map(|(_, card)| card).collect())?;
+    Ok(output.as_last_page())
 }
 
 fn find_cards_by_uris(

@@ -30,7 +30,7 @@ impl Advertiser {
         self.person.send_signed(TestRequest::new(method, path).json(body))
     }
 
-    fn card(&self, components: &Value) -> TestResponse {
+    pub(super) fn card(&self, components: &Value) -> TestResponse {
         self.json("POST", "/cards", &json!({ "name": "Cargo offer", "components": components }))
     }
 }
@@ -45,11 +45,11 @@ fn upload(user: &TestUser<'_>, category: &str, file: &[u8]) -> String {
     created["data"]["media_key"].as_str().unwrap().to_owned()
 }
 
-fn medium(key: &str) -> Value {
+pub(super) fn medium(key: &str) -> Value {
     json!({ "type": "MEDIA", "media_key": key })
 }
 
-fn details() -> Value {
+pub(super) fn details() -> Value {
     let destination = json!({ "type": "WEBSITE", "url": "https://bikes.example/" });
     json!({ "type": "DETAILS", "title": "Ride more", "destination": destination })
 }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::card_links::BROWSER;
+use super::cards::{details, medium};
 use super::{Advertiser, is};
 use crate::harness::{TestRequest, shared_server, unique_number};
 
@@ -130,4 +131,16 @@ fn app_and_message_cards_check_what_belongs_together() {
     assert_eq!((&changed["data"]["name"], &changed["data"]["first_cta"]), (&json!("Ask us"), &json!("Ask")));
     let stranger = Advertiser::on(shared_server());
     is(&stranger.send("PUT", "/cards/image_direct_message", &[("card_id", id)]), 404, "CARD_NOT_FOUND", "card_id");
+}
+
+#[test]
+fn page_with_cards_of_components_and_older_kinds_shows_each_with_its_own_fields() {
+    let ads = Advertiser::new();
+    let image = ads.image();
+    let components = ads.card(&json!([medium(&image), details()])).assert_status(200)["data"].clone();
+    let website = ads.website_card("Older")["data"].clone();
+    let app = [("name", "App"), ("country_code", "PT"), ("media_key", &*image), ("googleplay_app_id", "a.b")];
+    let app = ads.send("POST", "/cards/image_app_download", &app).assert_status(200)["data"].clone();
+    let listed = ads.get("/cards", &[("include_legacy_cards", "true"), ("sort_by", "created_at-asc")]);
+    assert_eq!(listed["data"], json!([components, website, app]));
 }
