@@ -1,7 +1,7 @@
 //! Sizes of custom audiences: computed once an audience has not been written to for a while, and again
 //! whenever a membership begins or ends (contract ads §8.3).
 
-use ads::audience_schedule::{SIZE_FIELDS, find_audience, lock_audience, mark_audience_changed, schedule_measurement};
+use ads::audience_schedule::{SIZE_FIELDS, ensure_measurement, find_audience, lock_audience, schedule_measurement};
 use ads::resources::audience_targeting;
 use ads::resources::custom_audiences::{CUSTOM_AUDIENCE, FLEXIBLE};
 use ads::resources::web_event_tags::WEB_EVENT_TAG;
@@ -42,9 +42,13 @@ pub fn has_unkeyed_users(tx: &mut Tx<'_>) -> Result<bool, Fault> {
 
 /// Stores the keys of some users; returns true while there are more.
 pub fn key_user_batch(tx: &mut Tx<'_>) -> Result<bool, Error> {
-    let (count, moved) = audiences::refresh_user_keys(tx, BATCH_SIZE)?;
-    for audience in moved {
-        mark_audience_changed(tx, audience)?;
+    let (count, affected) = audiences::refresh_user_keys(tx, BATCH_SIZE)?;
+    for (audience, members) in affected {
+        // Only who has this lock writes what members match.
+        if let Some(record) = lock_audience(tx, audience)? {
+            audiences::mark_members_pending(tx, audience, &members)?;
+            ensure_measurement(tx, record)?;
+        }
     }
     Ok(i64::try_from(count).unwrap_or(BATCH_SIZE) >= BATCH_SIZE)
 }
@@ -74,6 +78,7 @@ pub fn next_audience(tx: &mut Tx<'_>, plan: MatchingConfig) -> Result<Option<Tim
 
 /// Matches some members with users; returns true while there are more.
 pub fn match_member_batch(tx: &mut Tx<'_>, audience: i64) -> Result<bool, Error> {
+    audiences::lock_matching(tx)?;
     // A member that is written at the same time must not be marked as matched.
     lock_audience(tx, audience)?;
     Ok(audiences::match_pending_members(tx, audience, BATCH_SIZE)?)
@@ -115,7 +120,7 @@ pub fn save_measurement(
     record.set(size.map_or("audience_size", |(_, size)| *size), displayed);
     record.set("targetable", i64::from(targetable));
     record.set("processed", 1);
-    if record.int("due_at") == measured.due_at {
+    if record.int("due_at") == measured.due_at && !audiences::has_pending_members(tx, audience)? {
         // Inactive users stop counting over time.
         let later = tx.now().plus_ms(DAY_MS);
         let next = measured.next_at.map_or(later, |next| next.min(later));

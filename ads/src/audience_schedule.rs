@@ -26,6 +26,16 @@ pub fn schedule_measurement(tx: &mut Tx<'_>, audience: i64, at: Time) -> Result<
     Ok(())
 }
 
+/// Schedules a measurement of a locked audience unless one is due, so that changes that never cease do not put it off.
+pub fn ensure_measurement(tx: &mut Tx<'_>, mut record: AdsRecord) -> Result<(), Error> {
+    let now = tx.now().ms();
+    if record.int("due_at").is_none_or(|due| due > now) {
+        record.set("due_at", now);
+        record.update(tx)?;
+    }
+    Ok(())
+}
+
 pub fn find_audience(tx: &mut Tx<'_>, audience: i64) -> Result<Option<AdsRecord>, Fault> {
     for (of, _) in SIZE_FIELDS {
         if let Some(record) = AdsRecord::find(tx, of, audience)? {

@@ -6,6 +6,8 @@ mod advice;
 #[cfg(test)]
 mod auctions;
 #[cfg(test)]
+mod audiences;
+#[cfg(test)]
 mod card_media;
 #[cfg(test)]
 mod emails;

@@ -3,11 +3,12 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use ads::gazetteer::gazetteer;
 use ads_delivery::evaluator::{AudienceEstimate, CriterionOperator, Evaluator, TargetedAudience, TargetingCriterion};
 use base::encryption::{Keyring, MasterKey};
-use base::{Clock, PostId, Rng, Secret, Time, UserId};
+use base::{Clock, Error, PostId, Rng, Secret, Time, UserId};
 use network::audit::AuditActor;
 use network::insights::InsightsQuery;
 use network::posts::{NewPost, PostAuthor};
@@ -16,6 +17,8 @@ use network::search::PostSearch;
 use network::users::NewUser;
 use store::{DatabaseLocation, Store, StoreOptions, TransactionWork};
 use tempfile::TempDir;
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
 
 /// 2026-06-01T12:00:00Z.
 const START: Time = Time::from_seconds(1_780_315_200);
@@ -123,7 +126,7 @@ impl World {
 
     /// Everything that was written can be found, and the log tells of it.
     pub(crate) async fn settled(&self) {
-        self.store.wait_for_log_end(std::time::Duration::from_secs(10)).await.unwrap();
+        self.store.wait_for_log_end(Duration::from_secs(10)).await.unwrap();
         self.search.drain_log(&self.store).await.unwrap();
     }
 
@@ -168,6 +171,29 @@ impl World {
         let read = move |tx: &mut store::Tx<'_>| evaluator.users_in_country(tx, &id);
         self.store.read(read).await.unwrap()
     }
+}
+
+/// Starts a transaction that ends some time after its work; returns once the work is done.
+#[expect(clippy::disallowed_methods, reason = "a test is the home of its own tasks")]
+pub(crate) async fn begin<T: Send + 'static>(
+    world: &World,
+    work: impl Fn(&mut store::Tx<'_>) -> Result<T, Error> + Send + Sync + 'static,
+) -> JoinHandle<T> {
+    let (store, done) = (Arc::clone(&world.store), Arc::new(Notify::new()));
+    let is_done = Arc::clone(&done);
+    let transaction = tokio::spawn(async move {
+        let work = move |tx: &mut store::Tx<'_>| {
+            let result = work(tx)?;
+            // Sends the statements that are still queued.
+            store::ads::audiences::has_members(tx)?;
+            is_done.notify_one();
+            std::thread::sleep(Duration::from_millis(500));
+            Ok(result)
+        };
+        store.write(work).await.unwrap()
+    });
+    done.notified().await;
+    transaction
 }
 
 pub(crate) fn criterion(kind: &str, value: impl ToString, operator: CriterionOperator) -> TargetingCriterion {

@@ -46,7 +46,7 @@ pub fn add_member(tx: &mut Tx<'_>, tag: &AdsRecord, keys: &[AudienceKey], at: Ti
     let Some(audience) = tag.int("audience_id").filter(|_| tag.flag("retargeting_enabled") && !keys.is_empty()) else {
         return Ok(());
     };
-    let Some(mut record) = audience_schedule::lock_audience(tx, audience)? else {
+    let Some(record) = audience_schedule::lock_audience(tx, audience)? else {
         return Ok(());
     };
     let now = tx.now();
@@ -63,12 +63,7 @@ pub fn add_member(tx: &mut Tx<'_>, tag: &AdsRecord, keys: &[AudienceKey], at: Ti
     let mut members = MemberChangeSet::from_stored(stored);
     members.update(keys, (from, until), tx.next_id::<()>().get());
     audiences::apply_changes(tx, audience, &members.to_changes())?;
-    // Events never cease on a busy site; a measurement that is due must not be put off by them.
-    if record.int("due_at").is_none_or(|due| due > now.ms()) {
-        record.set("due_at", now.ms());
-        record.update(tx)?;
-    }
-    Ok(())
+    audience_schedule::ensure_measurement(tx, record)
 }
 
 pub fn user_key(user: UserId) -> AudienceKey {

@@ -14,7 +14,10 @@ use base::{Fault, Time, UserId};
 use crate::Tx;
 use crate::db::{SqlValue, insert_new_later};
 
-pub use matching::{find_users_by_keys, has_members, has_unkeyed_users, match_pending_members, refresh_user_keys};
+pub use matching::{
+    MembersByAudience, find_users_by_keys, has_members, has_pending_members, has_unkeyed_users, lock_matching,
+    mark_members_pending, match_pending_members, refresh_user_keys,
+};
 
 /// A letter for the kind, then a SHA-256 digest.
 pub type AudienceKey = [u8; 33];

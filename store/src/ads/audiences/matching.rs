@@ -1,18 +1,19 @@
 //! Matching: which users have which keys, and which audience members they match.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::LazyLock;
 
 use base::secret::digest;
 use base::{Fault, UserId, sorted_distinct};
 use data_encoding::HEXLOWER_PERMISSIVE;
 
-use super::{AudienceKey, AudienceKeyKind};
+use super::{AudienceKey, AudienceKeyKind, BATCH_SIZE, CachedSql, pad_to_batch, placeholder_list};
 use crate::Tx;
-use crate::db::{insert_new_later, row, select, sql};
+use crate::db::{SqlValue, insert_new_later, row, select, sql};
 use crate::users::UserState;
 
-/// Serializes matching until the end of the transaction.
-fn lock_matching(tx: &mut Tx<'_>) -> Result<(), Fault> {
+/// Serializes matching until the end of the transaction. Taken before the locks of accounts.
+pub fn lock_matching(tx: &mut Tx<'_>) -> Result<(), Fault> {
     if tx.is_postgres() {
         let sql = "SELECT CAST(CAST(pg_advisory_xact_lock(7306) AS TEXT) AS TEXT)";
         tx.row_exists(sql, &[])?;
@@ -32,9 +33,31 @@ pub fn has_unkeyed_users(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     tx.row_exists(sql, &[])
 }
 
-/// Matches members that were written since the last call; returns true while there are more.
+/// Marks members to be matched again.
+pub fn mark_members_pending(tx: &mut Tx<'_>, audience: i64, members: &BTreeSet<i64>) -> Result<(), Fault> {
+    static UPDATE: CachedSql = LazyLock::new(|| {
+        String::leak(format!(
+            "UPDATE audience_member SET waiting = 1 WHERE audience_id = $1 AND number IN ({})",
+            placeholder_list(2)
+        ))
+    });
+    let members: Vec<i64> = members.iter().copied().collect();
+    for batch in members.chunks(BATCH_SIZE) {
+        let mut args: Vec<SqlValue<'_>> = vec![audience.into()];
+        args.extend(pad_to_batch(batch).map(|member| SqlValue::Int(*member)));
+        tx.execute_later(*UPDATE, &args)?;
+    }
+    Ok(())
+}
+
+pub fn has_pending_members(tx: &mut Tx<'_>, audience: i64) -> Result<bool, Fault> {
+    let sql = "SELECT 1 FROM audience_member WHERE audience_id = $1 AND waiting = 1 LIMIT 1";
+    tx.row_exists(sql, &[audience.into()])
+}
+
+/// Matches members that were marked or written since the last call; returns true while there are more. Requires
+/// [`lock_matching`] and the lock of the audience's account.
 pub fn match_pending_members(tx: &mut Tx<'_>, audience: i64, limit: i64) -> Result<bool, Fault> {
-    lock_matching(tx)?;
     let sql = "SELECT number FROM audience_member WHERE audience_id = $1 AND waiting = 1 ORDER BY number LIMIT $2";
     let waiting: Vec<i64> = tx.query_rows(sql, &[audience.into(), limit.into()])?;
     let Some(last) = waiting.last().copied() else {
@@ -100,9 +123,12 @@ pub fn find_users_by_keys(tx: &mut Tx<'_>, keys: &[AudienceKey]) -> Result<Vec<U
     Ok(sorted_distinct(all))
 }
 
-/// Refreshes the keys of users whose keys may have changed, and their audience memberships; returns how many users,
-/// and the affected audiences.
-pub fn refresh_user_keys(tx: &mut Tx<'_>, limit: i64) -> Result<(usize, BTreeSet<i64>), Fault> {
+/// The members of an audience.
+pub type MembersByAudience = BTreeMap<i64, BTreeSet<i64>>;
+
+/// Refreshes the keys of users whose keys may have changed; returns how many users, and the members that have a key which
+/// a user got or lost. These are to be matched again.
+pub fn refresh_user_keys(tx: &mut Tx<'_>, limit: i64) -> Result<(usize, MembersByAudience), Fault> {
     lock_matching(tx)?;
     let sql = if tx.is_postgres() { sql!(UNKEYED, " FOR UPDATE OF users") } else { UNKEYED };
     let users: Vec<UnkeyedUser> = tx.query_rows(sql, &[limit.into()])?;
@@ -113,16 +139,15 @@ pub fn refresh_user_keys(tx: &mut Tx<'_>, limit: i64) -> Result<(usize, BTreeSet
     for (user, key) in tx.query_by_keys::<(i64, AudienceKey)>(sql, &ids, &[])? {
         known.entry(user).or_default().insert(key);
     }
-    let mut affected = BTreeSet::new();
+    let mut changed = Vec::new();
     for (user, keys) in &users {
         let before = known.remove(user).unwrap_or_default();
-        if before != *keys {
-            replace_user_keys(tx, *user, &before, keys, &mut affected)?;
-        }
+        replace_user_keys(tx, *user, &before, keys)?;
+        changed.extend(before.symmetric_difference(keys).copied());
         let sql = "UPDATE users SET keyed = 1 WHERE id = $1";
         tx.execute_later(sql, &[(*user).into()])?;
     }
-    Ok((users.len(), affected))
+    Ok((users.len(), find_members_by_keys(tx, &changed)?))
 }
 
 fn replace_user_keys(
@@ -130,7 +155,6 @@ fn replace_user_keys(
     user: i64,
     before: &HashSet<AudienceKey>,
     keys: &HashSet<AudienceKey>,
-    affected: &mut BTreeSet<i64>,
 ) -> Result<(), Fault> {
     for key in before.difference(keys) {
         let sql = "DELETE FROM user_key WHERE key = $1 AND user_id = $2";
@@ -139,29 +163,20 @@ fn replace_user_keys(
     for key in keys.difference(before) {
         insert_new_later!(tx, "user_key", key = key.as_slice(), user_id = user)?;
     }
-    let old_members = user_memberships(tx, user)?;
-    let sql = "DELETE FROM audience_user WHERE user_id = $1";
-    tx.execute_later(sql, &[user.into()])?;
-    let sql = "INSERT INTO audience_user (audience_id, user_id, member, effective_at, expires_at) \
-               SELECT DISTINCT found.audience_id, user_key.user_id, found.number, found.effective_at, found.expires_at \
-               FROM user_key CROSS JOIN audience_key CROSS JOIN audience_member found WHERE user_key.user_id = $1 \
-               AND audience_key.key = user_key.key AND found.audience_id = audience_key.audience_id \
-               AND found.number = audience_key.member ON CONFLICT DO NOTHING";
-    tx.execute_later(sql, &[user.into()])?;
-    let new_members = user_memberships(tx, user)?;
-    for audience in old_members.keys().chain(new_members.keys()) {
-        if old_members.get(audience) != new_members.get(audience) {
-            affected.insert(*audience);
-        }
-    }
     Ok(())
 }
 
-fn user_memberships(tx: &mut Tx<'_>, user: i64) -> Result<BTreeMap<i64, Vec<i64>>, Fault> {
-    let sql = "SELECT audience_id, member FROM audience_user WHERE user_id = $1 ORDER BY audience_id, member";
-    let mut all: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
-    for (audience, member) in tx.query_rows(sql, &[user.into()])? {
-        all.entry(audience).or_default().push(member);
+/// Of all audiences.
+fn find_members_by_keys(tx: &mut Tx<'_>, keys: &[AudienceKey]) -> Result<MembersByAudience, Fault> {
+    static QUERY: CachedSql = LazyLock::new(|| {
+        String::leak(format!("SELECT audience_id, member FROM audience_key WHERE key IN ({})", placeholder_list(1)))
+    });
+    let mut found = MembersByAudience::new();
+    for batch in keys.chunks(BATCH_SIZE) {
+        let args: Vec<SqlValue<'_>> = pad_to_batch(batch).map(|key| SqlValue::from(key.as_slice())).collect();
+        for (audience, member) in tx.query_rows(*QUERY, &args)? {
+            found.entry(audience).or_default().insert(member);
+        }
     }
-    Ok(all)
+    Ok(found)
 }

@@ -1,0 +1,79 @@
+//! Members of custom audiences that several transactions change at once.
+
+use ads::resources::custom_audiences::CUSTOM_AUDIENCE;
+use ads_delivery::audience_matching;
+use base::UserId;
+use base::secret::digest;
+use data_encoding::HEXLOWER;
+use network::audit::AuditActor;
+use network::profiles::ProfileChanges;
+use serde_json::{Value, json};
+use store::Tx;
+use store::ads::audiences;
+
+use crate::shop::Shop;
+use crate::world::{World, begin, on_each_engine};
+
+const DAY: i64 = 24 * 3_600_000;
+
+fn hashed(text: &str) -> String {
+    HEXLOWER.encode(&digest(text))
+}
+
+/// An audience with one member, whom a user matches by id.
+struct OneMemberAudience {
+    shop: Shop,
+    id: String,
+    fan: UserId,
+}
+
+impl OneMemberAudience {
+    async fn create(world: &World) -> Self {
+        let (shop, fan) = (Shop::open(world, "ana").await, world.user("fan".to_owned()).await);
+        let id = shop.make(world, "A/custom_audiences", &[("name", "Riders")]).await;
+        let audience = Self { shop, id, fan };
+        let until = ads_engine::field_kind::format_time(world.clock.now().plus_ms(DAY));
+        let users = json!([{ "svc_id": [hashed(&fan.to_string())], "handle": [hashed("fan")] }]);
+        audience.change(world, "Update", json!({ "users": users, "expires_at": until })).await;
+        audience.match_all(world).await;
+        assert_eq!(audience.matched(world).await, [fan]);
+        audience
+    }
+
+    fn number(&self) -> i64 {
+        CUSTOM_AUDIENCE.id_format.parse(&self.id).unwrap()
+    }
+
+    async fn change(&self, world: &World, operation: &str, params: Value) {
+        let body = json!([{ "operation_type": operation, "params": params }]);
+        self.shop.post_json(world, &format!("A/custom_audiences/{}/users", self.id), body).await;
+    }
+
+    async fn match_all(&self, world: &World) {
+        while world.store.read(|tx| Ok(audience_matching::has_unkeyed_users(tx)?)).await.unwrap() {
+            world.write(audience_matching::key_user_batch).await;
+        }
+        let id = self.number();
+        while world.write(move |tx| audience_matching::match_member_batch(tx, id)).await {}
+    }
+
+    async fn matched(&self, world: &World) -> Vec<UserId> {
+        let id = self.number();
+        world.store.read(move |tx| Ok(audiences::matched_users(tx, id, tx.now())?)).await.unwrap()
+    }
+}
+
+#[test]
+fn member_that_is_deleted_while_the_keys_of_its_user_change_matches_nobody() {
+    on_each_engine(async |world| {
+        let audience = OneMemberAudience::create(&world).await;
+        let edit = ProfileChanges { username: Some("fan2".to_owned()), ..ProfileChanges::default() };
+        let fan = audience.fan;
+        world.write(move |tx| network::profiles::update(tx, &AuditActor::user(fan, ""), fan, &edit)).await;
+        let refresh = begin(&world, audience_matching::key_user_batch).await;
+        audience.change(&world, "Delete", json!({ "users": [{ "svc_id": [hashed(&fan.to_string())] }] })).await;
+        refresh.await.unwrap();
+        audience.match_all(&world).await;
+        assert_eq!(audience.matched(&world).await, []);
+    });
+}
