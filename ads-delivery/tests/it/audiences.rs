@@ -49,6 +49,12 @@ impl OneMemberAudience {
         self.shop.post_json(world, &format!("A/custom_audiences/{}/users", self.id), body).await;
     }
 
+    /// Renews the membership by the key that the user has in any case.
+    async fn renew(&self, world: &World) {
+        let users = json!([{ "svc_id": [hashed(&self.fan.to_string())] }]);
+        self.change(world, "Update", json!({ "users": users })).await;
+    }
+
     async fn match_all(&self, world: &World) {
         while world.store.read(|tx| Ok(audience_matching::has_unkeyed_users(tx)?)).await.unwrap() {
             world.write(audience_matching::key_user_batch).await;
@@ -75,5 +81,34 @@ fn member_that_is_deleted_while_the_keys_of_its_user_change_matches_nobody() {
         refresh.await.unwrap();
         audience.match_all(&world).await;
         assert_eq!(audience.matched(&world).await, []);
+    });
+}
+
+#[test]
+fn membership_renewed_while_expired_members_are_deleted_stays() {
+    on_each_engine(async |world| {
+        let audience = OneMemberAudience::create(&world).await;
+        let prune = |tx: &mut Tx<'_>| Ok(audiences::prune_members(tx, tx.now(), 100)?);
+        world.pass(2 * DAY);
+        let pruning = begin(&world, prune).await;
+        audience.renew(&world).await;
+        assert_eq!(pruning.await.unwrap(), 1);
+        audience.match_all(&world).await;
+        assert_eq!(audience.matched(&world).await, [audience.fan]);
+        // In the other order.
+        world.pass(14 * 31 * DAY);
+        let (id, key) = (audience.number(), ads::resources::event_audiences::user_key(audience.fan));
+        let renewal = begin(&world, move |tx| {
+            ads::audience_schedule::lock_audience(tx, id)?;
+            let member = audiences::find_key_members(tx, id, &[key])?[0].1;
+            let renewed = vec![(member, tx.now(), tx.now().plus_ms(DAY))];
+            let changes = audiences::AudienceMemberChanges { renewed, ..Default::default() };
+            Ok(audiences::apply_changes(tx, id, &changes)?)
+        })
+        .await;
+        while world.write(prune).await > 0 {}
+        renewal.await.unwrap();
+        audience.match_all(&world).await;
+        assert_eq!(audience.matched(&world).await, [audience.fan]);
     });
 }

@@ -285,37 +285,56 @@ pub fn delete(tx: &mut Tx<'_>, audience: i64) -> Result<(), Fault> {
     insert_new_later!(tx, "audience_gone", audience_id = audience)
 }
 
-/// Deletes expired members and members of deleted audiences; returns how many.
+/// Deletes expired members of one audience, or members of a deleted one; returns how many it looked at.
 pub fn prune_members(tx: &mut Tx<'_>, now: Time, limit: i64) -> Result<u64, Fault> {
-    let sql = "SELECT audience_id, number FROM audience_member WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2";
-    let over = tx.query_rows(sql, &[now.into(), limit.into()])?;
-    let mut by_audience: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
-    for (audience, member) in &over {
-        by_audience.entry(*audience).or_default().push(*member);
-    }
-    let mut count = over.len();
-    let sql = "SELECT audience_id FROM audience_gone ORDER BY audience_id LIMIT 1";
-    if let Some(gone) = tx.query_row::<i64>(sql, &[])? {
-        let sql = "SELECT number FROM audience_member WHERE audience_id = $1 ORDER BY number LIMIT $2";
-        let left: Vec<i64> = tx.query_rows(sql, &[gone.into(), limit.into()])?;
-        if left.is_empty() {
-            // Matches of users that were being refreshed at that time may have been inserted later.
-            for sql in [
-                "DELETE FROM audience_user WHERE audience_id = $1",
-                "DELETE FROM audience_key WHERE audience_id = $1",
-                "DELETE FROM audience_gone WHERE audience_id = $1",
-            ] {
-                tx.execute_later(sql, &[gone.into()])?;
-            }
-            count += 1;
-        }
-        count += left.len();
-        by_audience.entry(gone).or_default().extend(left);
-    }
-    for (audience, mut members) in by_audience {
-        members.sort_unstable();
-        members.dedup();
-        remove_members(tx, audience, &members)?;
-    }
+    let count = match prune_expired_members(tx, now, limit)? {
+        0 => prune_deleted_audience(tx, limit)?,
+        count => count,
+    };
     Ok(u64::try_from(count).unwrap_or(u64::MAX))
+}
+
+/// Takes the lock that writers of an audience's members hold, which is that of its account.
+fn lock_members(tx: &mut Tx<'_>, audience: i64) -> Result<(), Fault> {
+    let sql = "SELECT id FROM ads_record WHERE kind = 'account' AND id IN (SELECT account_id FROM ads_record \
+               WHERE id = $1 AND kind IN ('custom_audience', 'do_not_reach_list')) FOR UPDATE";
+    tx.lock_row(sql, &[audience.into()])
+}
+
+fn prune_expired_members(tx: &mut Tx<'_>, now: Time, limit: i64) -> Result<usize, Fault> {
+    let sql = "SELECT audience_id, number FROM audience_member WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2";
+    let over: Vec<(i64, i64)> = tx.query_rows(sql, &[now.into(), limit.into()])?;
+    let Some((audience, _)) = over.first().copied() else {
+        return Ok(0);
+    };
+    let members: Vec<i64> = over.into_iter().filter(|(of, _)| *of == audience).map(|(_, member)| member).collect();
+    lock_members(tx, audience)?;
+    // A member may have been renewed until the lock was granted.
+    let sql = "SELECT number FROM audience_member WHERE number = $1 AND audience_id = $2 AND expires_at <= $3";
+    let expired = tx.query_by_keys(sql, &members, &[audience.into(), now.into()])?;
+    remove_members(tx, audience, &expired)?;
+    Ok(members.len())
+}
+
+fn prune_deleted_audience(tx: &mut Tx<'_>, limit: i64) -> Result<usize, Fault> {
+    let sql = "SELECT audience_id FROM audience_gone ORDER BY audience_id LIMIT 1";
+    let Some(gone) = tx.query_row::<i64>(sql, &[])? else {
+        return Ok(0);
+    };
+    lock_members(tx, gone)?;
+    let sql = "SELECT number FROM audience_member WHERE audience_id = $1 ORDER BY number LIMIT $2";
+    let left: Vec<i64> = tx.query_rows(sql, &[gone.into(), limit.into()])?;
+    if left.is_empty() {
+        // Earlier versions left matches without members.
+        for sql in [
+            "DELETE FROM audience_user WHERE audience_id = $1",
+            "DELETE FROM audience_key WHERE audience_id = $1",
+            "DELETE FROM audience_gone WHERE audience_id = $1",
+        ] {
+            tx.execute_later(sql, &[gone.into()])?;
+        }
+        return Ok(1);
+    }
+    remove_members(tx, gone, &left)?;
+    Ok(left.len())
 }
