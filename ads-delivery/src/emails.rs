@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use ads::budget::format_exact_money;
-use ads::resources::accounts;
+use ads::resources::accounts::{self, ACCOUNT};
 use ads::resources::campaigns::CAMPAIGN;
 use ads::resources::user_settings::{PERFORMANCE_EMAIL_TYPE, USER_SETTINGS};
 use ads_engine::{AccountContext, AccountTimeZone, AdsRecord, AdsRole, RequiredRole};
@@ -64,7 +64,10 @@ pub fn next_digest(tx: &mut Tx<'_>) -> Result<Option<Time>, Fault> {
 
 /// Queues the digest of the last whole week for a settings record, and schedules the next.
 pub fn queue_digest(tx: &mut Tx<'_>, site: &EmailSite, id: i64) -> Result<(), Error> {
-    records::lock(tx, USER_SETTINGS.name, id)?;
+    let Some(row) = records::find_by_id(tx, USER_SETTINGS.name, id)? else {
+        return Ok(());
+    };
+    records::lock(tx, ACCOUNT.name, row.account_id)?;
     let Some(mut settings) = AdsRecord::find(tx, &USER_SETTINGS, id)? else {
         return Ok(());
     };

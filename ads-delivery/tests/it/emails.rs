@@ -6,7 +6,7 @@ use base::Time;
 use store::ledger::{AdEntity, AdEventKind, AdEventOrigin, Placement, ViewerTraits};
 
 use crate::shop::Shop;
-use crate::world::{World, on_each_engine};
+use crate::world::{World, begin, on_each_engine};
 
 const HOUR: i64 = 3_600_000;
 const DAY: i64 = 24 * HOUR;
@@ -137,5 +137,22 @@ fn user_without_subscription_or_role_gets_no_weekly_email() {
         assert_eq!(world.letters(MAIL).await.len(), 0);
         world.pass(8 * DAY);
         assert_eq!(write_due(&world).await, 0);
+    });
+}
+
+#[test]
+fn settings_that_change_while_the_weekly_email_is_queued_do_not_send_it_again() {
+    const OTHER: &str = "other@shop.example";
+    on_each_engine(async |world| {
+        let shop = Shop::open(&world, "ana").await;
+        shop.subscribe(&world, MAIL, "ACCOUNT_PERFORMANCE").await;
+        world.pass(8 * DAY);
+        let id = world.store.read(|tx| Ok(ads_delivery::emails::due_digest(tx)?)).await.unwrap().unwrap();
+        let site = world.adviser().site;
+        let queued = begin(&world, move |tx| ads_delivery::emails::queue_digest(tx, &site, id)).await;
+        shop.subscribe(&world, OTHER, "ACCOUNT_PERFORMANCE").await;
+        queued.await.unwrap();
+        assert_eq!(write_due(&world).await, 0);
+        assert_eq!((world.letters(MAIL).await.len(), world.letters(OTHER).await.len()), (1, 0));
     });
 }
