@@ -414,19 +414,29 @@ fn card_fields(
     all.push(("media_url", card_media::media_url(ctx, main)));
     let (wide, high) = (main.width.to_string(), main.height.to_string());
     if card_media::is_image(main) {
+        if has_field(card, "country_code") {
+            all.push(("wide_app_image", card_media::media_url(ctx, main)));
+        }
         all.push(("image_display_width", wide.into()));
         all.push(("image_display_height", high.into()));
         return all;
     }
-    let poster = match media("poster_media_key") {
-        Some(poster) => card_media::media_url(ctx, poster),
-        None => card_media::poster_url(ctx, main),
+    let (poster, size) = match media("poster_media_key") {
+        Some(poster) => (card_media::media_url(ctx, poster), poster),
+        None => (card_media::poster_url(ctx, main), main),
     };
     all.extend([
-        ("poster_media_url", poster),
+        ("poster_media_url", poster.clone()),
+        ("video_url", card_media::media_url(ctx, main)),
+        // Videos are stored as one file; there are no stream segments.
+        ("video_hls_url", Value::Null),
         ("video_width", wide.into()),
         ("video_height", high.into()),
+        ("video_poster_url", poster),
+        ("video_poster_width", size.width.to_string().into()),
+        ("video_poster_height", size.height.to_string().into()),
         ("video_owner_id", main.owner_id.to_string().into()),
+        ("video_content_id", main.id.to_string().into()),
         ("content_duration_seconds", card_media::duration_seconds(main).into()),
     ]);
     all

@@ -134,6 +134,26 @@ fn app_and_message_cards_check_what_belongs_together() {
 }
 
 #[test]
+fn app_cards_show_their_image_or_their_video_with_its_poster() {
+    let ads = Advertiser::new();
+    let (image, film) = (ads.image(), ads.film());
+    let create = |kind: &str, more: &[(&'static str, &str)]| {
+        let app = [("name", "App"), ("country_code", "PT"), ("googleplay_app_id", "a.b")];
+        let path = format!("/cards/{kind}");
+        ads.send("POST", &path, &[&app[..], more].concat()).assert_status(200)["data"].clone()
+    };
+    let card = create("image_app_download", &[("media_key", &image)]);
+    assert_eq!(card["wide_app_image"], card["media_url"]);
+    let card = create("video_app_download", &[("media_key", &film)]);
+    assert_eq!((&card["video_url"], &card["video_hls_url"]), (&card["media_url"], &Value::Null));
+    assert_eq!(card["video_content_id"], film.split_once('_').unwrap().1);
+    assert_eq!(card["video_poster_url"], card["poster_media_url"]);
+    assert_eq!((&card["video_poster_width"], &card["video_poster_height"]), (&json!("160"), &json!("90")));
+    let card = create("video_app_download", &[("media_key", &film), ("poster_media_key", &image)]);
+    assert_eq!((&card["video_poster_width"], &card["video_poster_height"]), (&json!("800"), &json!("418")));
+}
+
+#[test]
 fn page_with_cards_of_components_and_older_kinds_shows_each_with_its_own_fields() {
     let ads = Advertiser::new();
     let image = ads.image();
