@@ -6,7 +6,7 @@ use ads::resources::custom_audiences::CUSTOM_AUDIENCE;
 use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
 use ads::resources::media_library::LIBRARY_MEDIA;
 use ads::resources::scheduled_posts::SCHEDULED_POST;
-use ads_engine::{AdsRecord, RecordView};
+use ads_engine::{AdsRecord, RecordView, Resource};
 use base::Error;
 use serde_json::{Value, json};
 use store::Tx;
@@ -24,9 +24,33 @@ pub(super) enum MediaFilter {
     Videos,
 }
 
-/// As many as the operation returns at once.
+/// Records of the first pages of a list, which hold at most `page_size` each.
+fn list_pages(
+    tx: &mut Tx<'_>,
+    ctx: &ManagerAccount,
+    resource: &Resource,
+    (page_size, filter): (usize, Value),
+) -> Result<Vec<RecordView>, Error> {
+    let (mut all, mut cursor) = (Vec::new(), None);
+    for _ in 0..MAX_PAGES {
+        let mut params = json!({ "count": page_size, "cursor": cursor });
+        if let (Some(params), Value::Object(filter)) = (params.as_object_mut(), &filter) {
+            params.extend(filter.clone());
+        }
+        let found = ctx.list(tx, resource, params)?;
+        all.extend(found.rows);
+        cursor = found.next;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    Ok(all)
+}
+
+const MAX_PAGES: usize = 4;
+/// As many as each operation returns at once.
 const MEDIA_PAGE_SIZE: usize = 50;
-const MAX_MEDIA_PAGES: usize = 4;
+const CARD_PAGE_SIZE: usize = 200;
 
 /// Media keys, the newest media of a type first.
 pub(super) fn media(tx: &mut Tx<'_>, ctx: &ManagerAccount, kinds: MediaFilter) -> Result<Choices, Error> {
@@ -37,16 +61,8 @@ pub(super) fn media(tx: &mut Tx<'_>, ctx: &ManagerAccount, kinds: MediaFilter) -
     };
     let mut all = Vec::new();
     for kind in types {
-        let mut cursor = None;
-        for _ in 0..MAX_MEDIA_PAGES {
-            let params = json!({ "count": MEDIA_PAGE_SIZE, "media_type": kind, "cursor": cursor });
-            let found = ctx.list(tx, &LIBRARY_MEDIA, params)?;
-            all.extend(found.rows.iter().map(media_choice));
-            cursor = found.next;
-            if cursor.is_none() {
-                break;
-            }
-        }
+        let found = list_pages(tx, ctx, &LIBRARY_MEDIA, (MEDIA_PAGE_SIZE, json!({ "media_type": kind })))?;
+        all.extend(found.iter().map(media_choice));
     }
     Ok(all)
 }
@@ -73,7 +89,7 @@ pub(super) fn account_media(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<Cho
 pub(super) fn cards(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<Choices, Error> {
     let mut all = Vec::new();
     for section in card_sections() {
-        for card in ctx.list(tx, section.resource, json!({ "count": 200 }))?.rows {
+        for card in list_pages(tx, ctx, section.resource, (CARD_PAGE_SIZE, Value::Null))? {
             let label = format!("{} ({})", card.text("name"), word_label(card.text("card_type")));
             all.push((card.text("card_uri").to_owned(), label));
         }

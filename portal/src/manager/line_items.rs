@@ -15,7 +15,7 @@ use super::labels::{budget_labels, format_money, record_name, status_badge, word
 use super::request::ManagerAccount;
 use super::serving::{serving_cells, status_button};
 use super::stats::{self, EntityStats};
-use super::tables::extendable_table;
+use super::tables::{extendable_table, table_pager};
 use super::{history, line_item_parts, selection};
 
 /// The effective status of each line item, and the reasons if it cannot serve.
@@ -30,8 +30,14 @@ fn effective_states(
     Ok(states.into_iter().map(|state| (state.effective, word_labels(&state.reasons))).collect())
 }
 
+/// A whole page can be selected.
+const PAGE_SIZE: usize = selection::MAX_SELECTED;
+/// The query parameter with the cursor of a campaign's line items.
+const CURSOR: &str = "line-items";
+
 pub(super) fn line_items_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, campaign: &str) -> Result<PageBlock, Error> {
-    let params = json!({ "campaign_ids": [campaign], "with_draft": true, "count": 100 });
+    let cursor = ctx.request.query.get(CURSOR);
+    let params = json!({ "campaign_ids": [campaign], "with_draft": true, "count": PAGE_SIZE, "cursor": cursor });
     let found = ctx.list(tx, &LINE_ITEM, params)?;
     let figures = EntityStats::load(tx, ctx, AdEntity::LineItem, &found.rows)?;
     let here = format!("/campaigns/{campaign}");
@@ -51,6 +57,11 @@ pub(super) fn line_items_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, campaign: 
     let add = ctx.permitted_link(ResourceVerb::Create, &LINE_ITEM, "Add line item", &format!("{here}/line-item"));
     let is_empty = rows.is_empty();
     let empty = ("No line items yet", "A line item defines what is promoted, to whom, when and at what price.");
+    let first_page = format!("{here}?days={}", ctx.request.days);
+    let this_page = match cursor {
+        Some(cursor) => format!("{first_page}&{CURSOR}={}", base::percent::encode(cursor)),
+        None => first_page.clone(),
+    };
     let mut table = DataTable {
         title: "Line items".to_owned(),
         columns: figures.table_columns("Line item", "Budget"),
@@ -59,8 +70,9 @@ pub(super) fn line_items_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, campaign: 
             ctx,
             &LINE_ITEM,
             "line-items",
-            ctx.page_path(&format!("{here}?days={}&select=all", ctx.request.days)),
+            ctx.page_path(&format!("{this_page}&select=all")),
         ),
+        pager: table_pager(ctx, &first_page, CURSOR, found.next.as_deref()),
         ..extendable_table(add, rows, empty)
     };
     table.empty.link = table.empty.link.map(|link| link.with_kind("primary"));

@@ -4,9 +4,7 @@ use ads::resources::draft_posts::DRAFT_POST;
 use ads::resources::media_library::LIBRARY_MEDIA;
 use ads::resources::scheduled_posts::SCHEDULED_POST;
 use ads_engine::{OperationOutput, RecordView, Resource, ResourceVerb};
-use base::percent::encode;
 use base::{Error, PostId};
-use pages::Pager;
 use pages::manager::{
     AdsManagerPage, CreativePreview, CreativePreviews, DataTable, NavLink, PageBlock, TableCell, TableRow,
 };
@@ -20,7 +18,7 @@ use super::forms::{FormDefinition, FormFieldSpec, SubmittedFields};
 use super::labels::{status_badge, text_excerpt};
 use super::request::{ManagerAccount, json_text};
 use super::sections::Section;
-use super::tables::{extendable_table, record_buttons, text_column};
+use super::tables::{extendable_table, record_buttons, table_pager, text_column};
 
 const MEDIA_FIELDS: [&str; 4] = ["media_1", "media_2", "media_3", "media_4"];
 const PUBLISHED_PATH: &str = "<posts>";
@@ -98,7 +96,10 @@ fn unpublished_table(
         let buttons = if is_open(post) { record_buttons(ctx, section, &post.id()) } else { Vec::new() };
         TableRow { name: post.id(), cells, action_buttons: buttons, ..TableRow::default() }
     });
-    Ok(DataTable { pager: table_pager(ctx, part, found.next), ..extendable_table(None, rows.collect(), empty) })
+    Ok(DataTable {
+        pager: table_pager(ctx, "/posts", part, found.next.as_deref()),
+        ..extendable_table(None, rows.collect(), empty)
+    })
 }
 
 fn published_table(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<DataTable, Error> {
@@ -123,20 +124,13 @@ fn published_table(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<DataTable, E
     Ok(DataTable {
         title: "Published".to_owned(),
         columns: ["Post", "Published", "Audience", "Post ID"].map(text_column).into(),
-        pager: table_pager(ctx, PUBLISHED_CURSOR, next),
+        pager: table_pager(ctx, "/posts", PUBLISHED_CURSOR, next.as_deref()),
         ..extendable_table(
             None,
             rows.collect(),
             ("No published posts", "Line items can promote posts of the account’s user."),
         )
     })
-}
-
-/// Each table has a query parameter of its own for its cursor.
-fn table_pager(ctx: &ManagerAccount, name: &str, next: Option<String>) -> Pager {
-    let first = ctx.request.query.get(name).map(|_| ctx.page_path("/posts"));
-    let next = next.map(|next| ctx.page_path(&format!("/posts?{name}={}", encode(&next))));
-    Pager { previous: first, next }
 }
 
 const fn visibility_label(is_promoted_only: bool) -> &'static str {

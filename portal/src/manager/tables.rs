@@ -1,6 +1,8 @@
 //! Tables of records.
 
 use ads_engine::ResourceVerb;
+use base::percent::encode;
+use pages::Pager;
 use pages::manager::{ActionButton, DataTable, EmptyState, NavLink, TableColumn, TableRow};
 
 use super::request::ManagerAccount;
@@ -34,5 +36,14 @@ pub(super) fn extendable_table(add: Option<NavLink>, rows: Vec<TableRow>, (none,
         actions: add.filter(|_| !rows.is_empty()).into_iter().collect(),
         rows,
         ..DataTable::default()
+    }
+}
+
+/// The pages of one of a page's tables, whose cursor is the query parameter `name`.
+pub(super) fn table_pager(ctx: &ManagerAccount, path: &str, name: &str, next: Option<&str>) -> Pager {
+    let separator = if path.contains('?') { '&' } else { '?' };
+    Pager {
+        previous: ctx.request.query.get(name).map(|_| ctx.page_path(path)),
+        next: next.map(|next| ctx.page_path(&format!("{path}{separator}{name}={}", encode(next)))),
     }
 }

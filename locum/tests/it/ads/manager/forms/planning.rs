@@ -125,6 +125,48 @@ fn posts_and_cards_of_later_pages_are_reached() {
 }
 
 #[test]
+fn line_items_of_later_pages_are_reached_and_selected() {
+    let mut manager = Manager::new();
+    let campaign = manager.campaign_with("Many", "ACTIVE");
+    let params = [("campaign_id", &*campaign), ("objective", "ENGAGEMENTS"), ("placements", "ALL_ON_TWITTER")];
+    let more = [("product_type", "PROMOTED_TWEETS"), ("bid_amount_local_micro", "150000"), ("entity_status", "PAUSED")];
+    for number in 0..41 {
+        let own = [("name", &*format!("Item {number:02} of many")), ("start_time", "2026-01-01T00:00:00Z")];
+        manager.ads.make("/line_items", &[&params[..], &more[..], &own[..]].concat());
+    }
+    let named = |page: &str| (0..41).filter(|number| page.contains(&format!("Item {number:02} of many"))).count();
+    let link = |page: &str, rel: &str| {
+        let link = page.split(&format!("rel=\"{rel}\" href=\"")).nth(1).unwrap().split('"').next().unwrap();
+        link.replace("&#38;", "&")
+    };
+    let first = manager.shown(&format!("/campaigns/{campaign}?days=28"));
+    assert_eq!(named(&first), 40, "{first}");
+    let older = manager.browser.get(link(&first, "next")).text();
+    assert_eq!(named(&older), 1, "{older}");
+    assert!(older.contains("last 28 days"), "{older}");
+    assert_eq!(named(&manager.browser.get(link(&older, "prev")).text()), 40);
+    let all = older.split("&#38;select=all").next().unwrap().rsplit('"').next().unwrap();
+    let ticked = manager.browser.get(format!("{}&select=all", all.replace("&#38;", "&"))).text();
+    assert_eq!((named(&ticked), ticked.contains(" checked")), (1, true), "{ticked}");
+}
+
+#[test]
+fn post_form_offers_cards_that_are_older_than_many_others() {
+    let mut manager = Manager::new();
+    for number in 0..201 {
+        let poll = [
+            ("name", &*format!("Poll {number:03} of many")),
+            ("first_choice", "East"),
+            ("second_choice", "West"),
+            ("duration_in_minutes", "1440"),
+        ];
+        manager.ads.make("/cards/poll", &poll);
+    }
+    let form = manager.shown("/posts/new");
+    assert!(form.contains("Poll 200 of many") && form.contains("Poll 000 of many"), "{form}");
+}
+
+#[test]
 fn forms_offer_media_of_their_kind_that_are_older_than_many_others() {
     let mut manager = Manager::new();
     let add = |manager: &Manager, category: &str, file: &[u8]| {
