@@ -36,7 +36,6 @@ pub(crate) struct ArchiveCatalog {
 struct ArchiveManifest<'a> {
     #[serde(borrow)]
     user_info: ManifestUserInfo<'a>,
-    #[serde(borrow)]
     data_types: BTreeMap<String, ManifestDataType<'a>>,
 }
 
@@ -46,7 +45,6 @@ struct ManifestUserInfo<'a> {
     account_id: LenientNumber,
     #[serde(borrow)]
     user_name: LenientText<'a>,
-    #[serde(borrow)]
     display_name: LenientText<'a>,
 }
 

@@ -13,7 +13,6 @@ use serde::Deserialize;
 pub(crate) struct RawConversation<'a> {
     #[serde(borrow)]
     conversation_id: LenientText<'a>,
-    #[serde(borrow)]
     messages: LenientList<RawConversationEvent<'a>>,
 }
 
@@ -22,11 +21,8 @@ pub(crate) struct RawConversation<'a> {
 struct RawConversationEvent<'a> {
     #[serde(borrow, alias = "welcomeMessageCreate")]
     message_create: Option<RawMessage<'a>>,
-    #[serde(borrow)]
     join_conversation: Option<RawParticipantsChange<'a>>,
-    #[serde(borrow)]
     participants_join: Option<RawParticipantsChange<'a>>,
-    #[serde(borrow)]
     participants_leave: Option<RawParticipantsChange<'a>>,
 }
 
@@ -38,9 +34,7 @@ struct RawMessage<'a> {
     recipient_id: LenientNumber,
     #[serde(borrow)]
     text: LenientText<'a>,
-    #[serde(borrow)]
     created_at: LenientText<'a>,
-    #[serde(borrow)]
     urls: LenientList<RawUrl<'a>>,
 }
 

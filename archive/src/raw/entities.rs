@@ -12,11 +12,8 @@ use serde::Deserialize;
 pub(crate) struct RawEntities<'a> {
     #[serde(borrow)]
     pub(crate) urls: LenientList<RawUrl<'a>>,
-    #[serde(borrow)]
     pub(crate) user_mentions: LenientList<RawMention<'a>>,
-    #[serde(borrow)]
     pub(crate) media: LenientList<RawMedia<'a>>,
-    #[serde(borrow)]
     pub(crate) polls: LenientList<RawPoll<'a>>,
 }
 
@@ -25,9 +22,9 @@ pub(crate) struct RawEntities<'a> {
 pub(crate) struct RawUrl<'a> {
     #[serde(borrow, alias = "shortUrl")]
     url: LenientText<'a>,
-    #[serde(borrow, alias = "expandedUrl", alias = "expanded")]
+    #[serde(alias = "expandedUrl", alias = "expanded")]
     expanded_url: LenientText<'a>,
-    #[serde(borrow, alias = "displayUrl", alias = "display")]
+    #[serde(alias = "displayUrl", alias = "display")]
     display_url: LenientText<'a>,
 }
 
@@ -51,7 +48,6 @@ pub(crate) struct RawMention<'a> {
     id_str: LenientNumber,
     #[serde(borrow, alias = "screenName")]
     screen_name: LenientText<'a>,
-    #[serde(borrow)]
     name: LenientText<'a>,
 }
 
@@ -70,7 +66,6 @@ impl RawMention<'_> {
 pub(crate) struct RawPoll<'a> {
     #[serde(borrow)]
     options: LenientList<RawPollOption<'a>>,
-    #[serde(borrow)]
     end_datetime: LenientText<'a>,
     duration_minutes: LenientNumber,
 }
@@ -106,16 +101,12 @@ pub(crate) struct RawMedia<'a> {
     id_str: LenientNumber,
     #[serde(borrow)]
     pub(crate) url: LenientText<'a>,
-    #[serde(borrow)]
     media_url: LenientText<'a>,
-    #[serde(borrow)]
     media_url_https: LenientText<'a>,
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: LenientText<'a>,
-    #[serde(borrow)]
     ext_alt_text: LenientText<'a>,
     sizes: Option<RawMediaSizes>,
-    #[serde(borrow)]
     video_info: Option<RawVideoInfo<'a>>,
 }
 
@@ -146,7 +137,6 @@ struct RawVariant<'a> {
     bitrate: LenientNumber,
     #[serde(borrow)]
     content_type: LenientText<'a>,
-    #[serde(borrow)]
     url: LenientText<'a>,
 }
 

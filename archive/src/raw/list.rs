@@ -13,13 +13,9 @@ pub(crate) struct RawList<'a> {
     id_str: LenientNumber,
     #[serde(borrow)]
     name: LenientText<'a>,
-    #[serde(borrow)]
     description: LenientText<'a>,
-    #[serde(borrow)]
     mode: LenientText<'a>,
-    #[serde(borrow)]
     uri: LenientText<'a>,
-    #[serde(borrow)]
     pub(crate) user: Option<Box<RawUser<'a>>>,
 }
 

@@ -16,9 +16,7 @@ pub(crate) struct RawAccount<'a> {
     account_id: LenientNumber,
     #[serde(borrow)]
     username: LenientText<'a>,
-    #[serde(borrow)]
     account_display_name: LenientText<'a>,
-    #[serde(borrow)]
     created_at: LenientText<'a>,
 }
 
@@ -39,9 +37,7 @@ impl RawAccount<'_> {
 pub(crate) struct RawProfile<'a> {
     #[serde(borrow)]
     description: RawDescription<'a>,
-    #[serde(borrow)]
     avatar_media_url: LenientText<'a>,
-    #[serde(borrow)]
     header_media_url: LenientText<'a>,
 }
 
@@ -50,9 +46,7 @@ pub(crate) struct RawProfile<'a> {
 struct RawDescription<'a> {
     #[serde(borrow)]
     bio: LenientText<'a>,
-    #[serde(borrow)]
     website: LenientText<'a>,
-    #[serde(borrow)]
     location: LenientText<'a>,
 }
 
@@ -104,7 +98,6 @@ impl RawLike<'_> {
 pub(crate) struct RawListInfo<'a> {
     #[serde(borrow)]
     url: LenientText<'a>,
-    #[serde(borrow)]
     urls: LenientList<LenientText<'a>>,
 }
 
@@ -154,7 +147,6 @@ pub(crate) struct RawNote<'a> {
     note_tweet_id: LenientNumber,
     #[serde(borrow)]
     created_at: LenientText<'a>,
-    #[serde(borrow)]
     core: Option<RawCore<'a>>,
 }
 
@@ -163,9 +155,7 @@ pub(crate) struct RawNote<'a> {
 struct RawCore<'a> {
     #[serde(borrow)]
     text: LenientText<'a>,
-    #[serde(borrow)]
     urls: LenientList<RawUrl<'a>>,
-    #[serde(borrow)]
     mentions: LenientList<RawMention<'a>>,
 }
 

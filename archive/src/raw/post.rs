@@ -23,13 +23,9 @@ pub(crate) struct RawPost<'a> {
     id_str: LenientNumber,
     #[serde(borrow)]
     full_text: Option<LenientText<'a>>,
-    #[serde(borrow)]
     text: Option<LenientText<'a>>,
-    #[serde(borrow)]
     created_at: LenientText<'a>,
-    #[serde(borrow)]
     lang: LenientText<'a>,
-    #[serde(borrow)]
     source: LenientText<'a>,
     favorite_count: LenientNumber,
     retweet_count: LenientNumber,
@@ -38,26 +34,18 @@ pub(crate) struct RawPost<'a> {
     in_reply_to_status_id_str: LenientNumber,
     in_reply_to_user_id: LenientNumber,
     in_reply_to_user_id_str: LenientNumber,
-    #[serde(borrow)]
     in_reply_to_screen_name: LenientText<'a>,
-    #[serde(borrow)]
     entities: Option<RawEntities<'a>>,
-    #[serde(borrow)]
     extended_entities: Option<RawEntities<'a>>,
-    #[serde(borrow)]
     extended_tweet: Option<RawExtendedTweet<'a>>,
     edit_info: Option<RawEditInfo>,
     community_id: LenientNumber,
     community_id_str: LenientNumber,
     quoted_status_id: LenientNumber,
     quoted_status_id_str: LenientNumber,
-    #[serde(borrow)]
     deleted_at: LenientText<'a>,
-    #[serde(borrow)]
     pub(crate) quoted_status: Option<Box<RawPost<'a>>>,
-    #[serde(borrow)]
     pub(crate) retweeted_status: Option<Box<RawPost<'a>>>,
-    #[serde(borrow)]
     pub(crate) user: Option<Box<RawUser<'a>>>,
 }
 
@@ -67,9 +55,7 @@ pub(crate) struct RawPost<'a> {
 struct RawExtendedTweet<'a> {
     #[serde(borrow)]
     full_text: Option<LenientText<'a>>,
-    #[serde(borrow)]
     entities: Option<RawEntities<'a>>,
-    #[serde(borrow)]
     extended_entities: Option<RawEntities<'a>>,
 }
 

@@ -14,7 +14,6 @@ use serde_json::{Map, Value};
 struct LineShape<'a> {
     #[serde(borrow)]
     kind: LenientText<'a>,
-    #[serde(borrow)]
     screen_name: LenientText<'a>,
     slug: Option<IgnoredAny>,
     statuses: Option<IgnoredAny>,
@@ -27,9 +26,7 @@ struct LineShape<'a> {
 struct RawObjectsPage<'a> {
     #[serde(borrow)]
     statuses: LenientList<RawPost<'a>>,
-    #[serde(borrow)]
     users: LenientList<RawUser<'a>>,
-    #[serde(borrow)]
     lists: LenientList<RawList<'a>>,
 }
 

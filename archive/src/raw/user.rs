@@ -14,17 +14,11 @@ pub(crate) struct RawUser<'a> {
     id_str: LenientNumber,
     #[serde(borrow)]
     pub(crate) screen_name: LenientText<'a>,
-    #[serde(borrow)]
     name: LenientText<'a>,
-    #[serde(borrow)]
     description: LenientText<'a>,
-    #[serde(borrow)]
     location: LenientText<'a>,
-    #[serde(borrow)]
     url: LenientText<'a>,
-    #[serde(borrow)]
     created_at: LenientText<'a>,
-    #[serde(borrow)]
     entities: Option<RawUserEntities<'a>>,
     protected: LenientFlag,
     verified: LenientFlag,
@@ -33,11 +27,8 @@ pub(crate) struct RawUser<'a> {
     statuses_count: LenientNumber,
     favourites_count: LenientNumber,
     listed_count: LenientNumber,
-    #[serde(borrow)]
     profile_image_url_https: LenientText<'a>,
-    #[serde(borrow)]
     profile_banner_url: LenientText<'a>,
-    #[serde(borrow)]
     pub(crate) status: Option<Box<RawPost<'a>>>,
 }
 
@@ -46,7 +37,6 @@ pub(crate) struct RawUser<'a> {
 struct RawUserEntities<'a> {
     #[serde(borrow)]
     url: Option<RawUrlEntities<'a>>,
-    #[serde(borrow)]
     description: Option<RawUrlEntities<'a>>,
 }
 
