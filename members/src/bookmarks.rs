@@ -2,8 +2,8 @@
 
 use base::{Error, Fault, Id, PostId, Refusal, SplitRefusal, UserId, sorted_distinct};
 use network::bookmarks::{self, FOLDER_NAME_LENGTH};
+use pages::FormField;
 use pages::members::{BOOKMARKS_PATH, BookmarkCard, BookmarkFolderItem, BookmarksPage, PostCard};
-use pages::{FormField, Pager};
 use portal::submitted_forms::{new_form_id, write_once};
 use portal::{MemberVisit, PageExit, PageQuery, redirect_to};
 use store::Tx;
@@ -93,20 +93,13 @@ async fn render(
         open: loaded.open.map(|folder| (folder.id.to_string(), folder.name)),
         folders: loaded.folders,
         choices: loaded.choices,
-        folder_pager: build_folder_pager(folder_cursor.is_none(), loaded.next_folder),
+        folder_pager: portal::build_pager(BOOKMARKS_PATH, "folders", folder_cursor.is_none(), loaded.next_folder),
         name,
         form_id: new_form_id(call)?,
         cards: loaded.cards,
         pager: build_pager(&path, cursor_of(&query).is_none(), loaded.next),
     };
     Ok(visit.render_page(call, &page)?)
-}
-
-fn build_folder_pager(is_first: bool, oldest: Option<i64>) -> Pager {
-    Pager {
-        previous: (!is_first).then(|| BOOKMARKS_PATH.to_owned()),
-        next: oldest.map(|id| format!("{BOOKMARKS_PATH}?folders={id}")),
-    }
 }
 
 fn load_bookmarks(
@@ -154,10 +147,7 @@ fn load_folders(
     range: &PageRange,
 ) -> Result<(Vec<BookmarkFolderItem>, Option<i64>), Fault> {
     let mut folders = stored::list_folders(tx, user, range)?;
-    let shown = usize::try_from(FOLDERS_SHOWN).unwrap_or(usize::MAX);
-    let has_more = folders.len() > shown;
-    folders.truncate(shown);
-    let next = folders.last().map(|folder| folder.id).filter(|_| has_more);
+    let next = portal::cut_page(&mut folders, FOLDERS_SHOWN, |folder| folder.id);
     if let Some(open) = open.filter(|open| folders.iter().all(|folder| folder.id != open.id)) {
         folders.insert(0, open.clone());
     }

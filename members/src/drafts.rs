@@ -10,7 +10,7 @@ use store::unpublished_posts::UnpublishedPost;
 use web::request_context::{HttpReply, RequestContext};
 
 use crate::communities::community_path;
-use crate::page_ranges::PAGE_SIZE;
+use crate::page_ranges::{PAGE_SIZE, cut_page};
 
 /// `2026-11-27T10:05` and `2026-11-27T10:05:00`.
 const LOCAL_MINUTES: usize = 16;
@@ -41,9 +41,7 @@ async fn show(call: RequestContext, tab: DraftsTab) -> Result<HttpReply, PageExi
         Ok((posts, communities::find_by_ids(tx, &communities)?))
     });
     let (mut posts, communities) = read.await?;
-    let size = usize::try_from(PAGE_SIZE).unwrap_or(usize::MAX);
-    let has_more = posts.len() > size;
-    posts.truncate(size);
+    let has_more = cut_page(&mut posts, |post| post.id).is_some();
     let page = DraftsPage {
         frame: visit.page_frame(&call),
         tab,

@@ -12,6 +12,7 @@ pub use site::errors::exit_page;
 pub use site::forms::{
     PageQuery, SubmittedForm, UploadSubmission, accept_form, accept_raw_form, local_path, run_upload_form,
 };
+pub use site::page_ranges::{build_pager, cut_page};
 pub use site::post_texts::{compose_box, post_error_message};
 pub use site::registration::{SignUpFields, sent_applicant, start_first_session};
 pub use site::session::set_session_cookie;

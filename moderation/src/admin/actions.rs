@@ -4,8 +4,8 @@ use base::{Error, Refusal, SplitRefusal, UserId};
 use network::audit::AuditActor;
 use network::moderation::{self, Action, Kind};
 use network::user_roles::UserRole;
-use pages::{AdminActionItem, AdminActionsPage, DoneAction, Notice, Pager};
-use portal::{BrowserVisit, PageExit, PageQuery, accept_form, redirect_to};
+use pages::{AdminActionItem, AdminActionsPage, DoneAction, Notice};
+use portal::{BrowserVisit, PageExit, PageQuery, accept_form, build_pager, cut_page, redirect_to};
 use store::Tx;
 use web::HttpReply;
 use web::error_formats::error_message;
@@ -27,19 +27,19 @@ async fn render(call: &RequestContext, visit: &BrowserVisit, failure: Option<Str
     let below: Option<i64> = query.get("below").and_then(|text| text.parse().ok());
     let is_admin = visit.has_role(UserRole::Admin);
     let load = move |tx: &mut Tx<'_>| {
-        let actions = moderation::list(tx, below.unwrap_or(i64::MAX), PAGE_SIZE)?;
-        actions.into_iter().map(|action| load_item(tx, action, is_admin)).collect::<Result<Vec<_>, Error>>()
+        let mut actions = moderation::list(tx, below.unwrap_or(i64::MAX), PAGE_SIZE + 1)?;
+        let next = cut_page(&mut actions, PAGE_SIZE, |action| action.id);
+        let items = actions.into_iter().map(|action| load_item(tx, action, is_admin));
+        Ok::<_, Error>((items.collect::<Result<Vec<_>, Error>>()?, next))
     };
-    let actions = call.read(load).await?;
-    let is_full = i64::try_from(actions.len()).is_ok_and(|count| count >= PAGE_SIZE);
-    let next = actions.last().filter(|_| is_full).map(|last| format!("{ACTIONS_PATH}?below={}", last.id));
+    let (actions, next) = call.read(load).await?;
     let mut frame = visit.page_frame(call);
     if query.get("lifted").is_some() {
         frame.notices.push(Notice::success("The action is no longer in force."));
     }
     let status = if failure.is_some() { 400 } else { 200 };
     frame.failure = failure;
-    let pager = Pager { previous: below.map(|_| ACTIONS_PATH.to_owned()), next };
+    let pager = build_pager(ACTIONS_PATH, "below", below.is_none(), next);
     let page = AdminActionsPage { frame, action: ACTIONS_PATH.to_owned(), actions, pager };
     Ok(visit.render_page(call, &page)?.status(status))
 }

@@ -6,8 +6,8 @@ use std::collections::hash_map::Entry;
 use base::{Error, UserId};
 use network::audit::{self, AuditEntry, AuditFilter};
 use network::user_roles::UserRole;
-use pages::{AdminAuditPage, AuditFact, AuditItem, Pager};
-use portal::{BrowserVisit, PageExit, PageQuery};
+use pages::{AdminAuditPage, AuditFact, AuditItem};
+use portal::{BrowserVisit, PageExit, PageQuery, build_pager, cut_page};
 use serde_json::Value;
 use store::Tx;
 use web::request_context::{HttpReply, RequestContext};
@@ -25,19 +25,17 @@ pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
     let before: Option<i64> = query.get("before").and_then(|text| text.parse().ok());
     let filter = AuditFilter { before, ..AuditFilter::default() };
     let load = move |tx: &mut Tx<'_>| {
-        let found = audit::list(tx, filter, PAGE_SIZE)?;
-        let last = found.last().map(|entry| entry.seq);
+        let mut found = audit::list(tx, filter, PAGE_SIZE + 1)?;
+        let next = cut_page(&mut found, PAGE_SIZE, |entry| entry.seq);
         let mut names = Usernames::new();
         let items = found.into_iter().map(|entry| load_item(tx, &mut names, entry));
-        Ok::<_, Error>((items.collect::<Result<Vec<_>, Error>>()?, last))
+        Ok::<_, Error>((items.collect::<Result<Vec<_>, Error>>()?, next))
     };
-    let (entries, last) = call.read(load).await?;
-    let is_full = i64::try_from(entries.len()).is_ok_and(|count| count >= PAGE_SIZE);
-    let next = last.filter(|_| is_full).map(|last| format!("{AUDIT_PATH}?before={last}"));
+    let (entries, next) = call.read(load).await?;
     let page = AdminAuditPage {
         frame: visit.page_frame(&call),
         entries,
-        pager: Pager { previous: before.map(|_| AUDIT_PATH.to_owned()), next },
+        pager: build_pager(AUDIT_PATH, "before", before.is_none(), next),
     };
     Ok(visit.render_page(&call, &page)?)
 }

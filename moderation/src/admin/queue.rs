@@ -9,8 +9,8 @@ use network::reports::{self, ReportContext, StoredReport, SubjectKind, subject_n
 use network::user_roles::{self, UserRole};
 use network::visibility::{AuthorVisibilities, Viewer, Visibility, profile_visibility};
 use pages::members::PostMedia;
-use pages::{AdminAppealItem, AdminQueuePage, AdminReportItem, Notice, Pager};
-use portal::{BrowserVisit, PageExit, PageQuery, accept_form, redirect_to};
+use pages::{AdminAppealItem, AdminQueuePage, AdminReportItem, Notice};
+use portal::{BrowserVisit, PageExit, PageQuery, accept_form, build_pager, cut_page, redirect_to};
 use store::Tx;
 use store::media::Media;
 use store::posts::Post;
@@ -61,9 +61,7 @@ async fn render(
     let (reader, done) = (actor.clone(), number("done"));
     let load =
         move |tx: &mut Tx<'_>| Ok((load_queue(tx, &reader, after)?, done.map(|id| load_done(tx, id)).transpose()?));
-    let ((mut reports, mut appeals), done) = call.read(load).await?;
-    let is_full = i64::try_from(reports.len()).is_ok_and(|count| count >= PAGE_SIZE);
-    let next = reports.last().filter(|_| is_full).map(|last| format!("{QUEUE_PATH}?after={}", last.id));
+    let ((mut reports, next, mut appeals), done) = call.read(load).await?;
     let mut frame = visit.page_frame(call);
     if query.get("dismissed").is_some() {
         frame.notices.push(Notice::success("The report was dismissed."));
@@ -84,16 +82,18 @@ async fn render(
         appeal_action: APPEALS_PATH.to_owned(),
         reports,
         appeals,
-        pager: Pager { previous: (after > 0).then(|| QUEUE_PATH.to_owned()), next },
+        pager: build_pager(QUEUE_PATH, "after", after <= 0, next),
     };
     Ok(visit.render_page(call, &page)?.status(status))
 }
 
-type LoadedQueue = (Vec<AdminReportItem>, Vec<AdminAppealItem>);
+type LoadedQueue = (Vec<AdminReportItem>, Option<i64>, Vec<AdminAppealItem>);
 
 fn load_queue(tx: &mut Tx<'_>, actor: &AuditActor, after: i64) -> Result<LoadedQueue, Error> {
     let (mut items, reader) = (Vec::new(), actor.require_user()?);
-    for report in reports::queue(tx, actor, after, PAGE_SIZE)? {
+    let mut reports = reports::queue(tx, actor, after, PAGE_SIZE + 1)?;
+    let next = cut_page(&mut reports, PAGE_SIZE, |report| report.id);
+    for report in reports {
         let context = reports::load_context(tx, actor, report.id)?;
         let path = find_subject_path(tx, Viewer::user(reader), &context)?;
         items.push(report_item(context, path));
@@ -112,7 +112,7 @@ fn load_queue(tx: &mut Tx<'_>, actor: &AuditActor, after: i64) -> Result<LoadedQ
             answer: String::new(),
         });
     }
-    Ok((items, appeals))
+    Ok((items, next, appeals))
 }
 
 /// None if the reader cannot open it.

@@ -1,29 +1,25 @@
 //! The mailbox of a development server, which sends no emails.
 
-use pages::{EmailPage, MailboxItem, MailboxPage, Pager};
+use pages::{EmailPage, MailboxItem, MailboxPage};
 use store::emails;
 use web::page_context::SITE_LINKS;
 use web::request_context::{HttpReply, RequestContext};
 
 use super::not_found_page;
 use crate::site::forms::PageQuery;
+use crate::site::page_ranges::{build_pager, cut_page};
 use crate::site::{BrowserVisit, PageExit};
 
-const PAGE_SIZE: usize = 50;
+const PAGE_SIZE: i64 = 50;
 
 pub(crate) async fn list(call: RequestContext) -> Result<HttpReply, PageExit> {
     let visit = BrowserVisit::from_call(&call).await?;
     let query = PageQuery::from_call(&call).ok();
     let before = query.and_then(|query| query.get("before")?.parse().ok());
-    let work = move |tx: &mut store::Tx<'_>| Ok(emails::list(tx, before, 51)?);
+    let work = move |tx: &mut store::Tx<'_>| Ok(emails::list(tx, before, PAGE_SIZE + 1)?);
     let mut found = call.read(work).await?;
-    let more = found.len() > PAGE_SIZE;
-    found.truncate(PAGE_SIZE);
-    let last = found.last().map(|email| email.id).filter(|_| more);
-    let pager = Pager {
-        previous: before.map(|_| SITE_LINKS.mailbox.to_owned()),
-        next: last.map(|id| format!("{}?before={id}", SITE_LINKS.mailbox)),
-    };
+    let next = cut_page(&mut found, PAGE_SIZE, |email| email.id);
+    let pager = build_pager(SITE_LINKS.mailbox, "before", before.is_none(), next);
     let shown = found.into_iter().map(|email| MailboxItem {
         path: format!("{}/{}", SITE_LINKS.mailbox, email.id),
         to: email.recipient,

@@ -3,7 +3,7 @@
 use base::{Error, Refusal};
 use network::apps::AccessLevel;
 use network::rules::{self, NewStreamRule};
-use pages::{AppTab, FormField, Pager, StreamRuleItem, StreamRulesPage};
+use pages::{AppTab, FormField, StreamRuleItem, StreamRulesPage};
 use query::{AccessTier, ParsedQuery, QueryDialect, parse};
 use store::rules::{StreamProduct, StreamRule};
 use web::request_context::{HttpReply, RequestContext};
@@ -11,10 +11,11 @@ use web::request_context::{HttpReply, RequestContext};
 use super::search_console::{SCANNED_POSTS, query_errors, scan_newest_posts};
 use super::{OwnedApp, outcome_or_page};
 use crate::site::forms::{self, accept_form};
+use crate::site::page_ranges::{build_pager, cut_page};
 use crate::site::submitted_forms::{new_form_id, write_once};
 use crate::site::{PageExit, redirect_to};
 
-const PAGE_SIZE: usize = 50;
+const PAGE_SIZE: i64 = 50;
 /// In characters.
 const MAX_TAG_LENGTH: usize = 255;
 
@@ -108,18 +109,15 @@ async fn rules_page(call: &RequestContext, own: &OwnedApp) -> Result<StreamRules
     let has_param = |name: &str| query.as_ref().is_some_and(|query| query.get_raw(name).is_some());
     let after = query.as_ref().and_then(|query| query.get("after")?.parse().ok());
     let (app, after) = (own.app.id, after.unwrap_or(0));
-    let limit = i64::try_from(PAGE_SIZE).unwrap_or(0).saturating_add(1);
     let work = move |tx: &mut store::Tx<'_>| {
         let count = store::rules::count(tx, app, StreamProduct::Stream)?;
-        let rules = store::rules::list_by_app(tx, app, StreamProduct::Stream, after, limit)?;
+        let rules = store::rules::list_by_app(tx, app, StreamProduct::Stream, after, PAGE_SIZE + 1)?;
         Ok((count, rules))
     };
     let (count, mut rules) = call.read(work).await?;
-    let more = rules.len() > PAGE_SIZE;
-    rules.truncate(PAGE_SIZE);
+    let next = cut_page(&mut rules, PAGE_SIZE, |rule| rule.id);
     let shown = own.app_ref();
     let path = AppTab::Stream.path_for_app(&shown);
-    let next = rules.last().filter(|_| more);
     let mut frame = own.visit.page_frame(call);
     let notices = [
         ("added", "The rule was added."),
@@ -139,7 +137,7 @@ async fn rules_page(call: &RequestContext, own: &OwnedApp) -> Result<StreamRules
         query_errors: Vec::new(),
         tried_posts: None,
         search_scope: format!("Searched the newest {SCANNED_POSTS} public posts."),
-        pager: Pager { next: next.map(|rule| format!("{path}?after={}", rule.id)), previous: None },
+        pager: build_pager(&path, "after", true, next),
         rules: rules.iter().map(rule_item).collect(),
         count: (u64::try_from(count).unwrap_or(0), u64::try_from(rule_dialect(own).max_rules()).unwrap_or(0)),
         app: shown,

@@ -5,10 +5,10 @@ use ads::resources::campaigns::CAMPAIGN;
 use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
 use ads_engine::{RecordView, ResourceVerb};
 use base::Error;
+use pages::FormField;
 use pages::manager::{
     AdsManagerPage, DataTable, DetailList, EmptyState, FormInput, NavLink, PageBlock, QueryForm, TableCell, TableRow,
 };
-use pages::{FormField, Pager};
 use serde_json::json;
 use store::Tx;
 use store::ledger::AdEntity;
@@ -21,6 +21,7 @@ use super::request::ManagerAccount;
 use super::serving::{serving_cells, status_button};
 use super::stats::{self, EntityStats};
 use super::{history, line_items, selection};
+use crate::site::page_ranges::build_pager;
 
 const PAGE_SIZE: usize = 20;
 
@@ -63,10 +64,7 @@ pub(super) fn list(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<AdsManagerPa
         search: (!is_empty).then(|| search_form(ctx, &search).into()),
         selection: selection::row_selection(ctx, &CAMPAIGN, "campaigns", all),
         empty,
-        pager: Pager {
-            previous: None,
-            next: found.next.map(|next| here(&format!("&cursor={}", base::percent::encode(&next)))),
-        },
+        pager: build_pager(&here(""), "cursor", true, found.next.as_deref().map(base::percent::encode)),
         ..DataTable::default()
     };
     Ok(AdsManagerPage {

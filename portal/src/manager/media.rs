@@ -4,7 +4,6 @@ use ads::resources::account_media::ACCOUNT_MEDIA;
 use ads::resources::media_library::LIBRARY_MEDIA;
 use ads_engine::ResourceVerb;
 use base::Error;
-use pages::Pager;
 use pages::manager::{
     AdsManagerPage, CreativePreview, CreativePreviews, DataTable, EmptyState, PageBlock, TableCell, TableRow,
 };
@@ -18,6 +17,7 @@ use super::labels::{status_badge, word_label};
 use super::request::ManagerAccount;
 use super::sections::Section;
 use super::tables::{record_buttons, text_column};
+use crate::site::page_ranges::build_pager;
 
 const PAGE_SIZE: usize = 24;
 
@@ -43,10 +43,7 @@ pub(super) fn list(tx: &mut Tx<'_>, ctx: &ManagerAccount, section: &Section) -> 
             "Upload an image, animated GIF or video to use in cards and posts.",
             upload.clone(),
         ),
-        pager: Pager {
-            previous: None,
-            next: found.next.map(|next| ctx.page_path(&format!("/media?cursor={}", base::percent::encode(&next)))),
-        },
+        pager: build_pager(&ctx.page_path("/media"), "cursor", true, found.next.as_deref().map(base::percent::encode)),
         ..CreativePreviews::default()
     };
     Ok(AdsManagerPage {

@@ -7,6 +7,7 @@ use pages::manager::{ActionButton, DataTable, EmptyState, NavLink, TableColumn, 
 
 use super::request::ManagerAccount;
 use super::sections::Section;
+use crate::site::page_ranges::build_pager;
 
 pub(super) const fn text_column(name: &'static str) -> TableColumn {
     TableColumn { name, is_numeric: false }
@@ -41,9 +42,6 @@ pub(super) fn extendable_table(add: Option<NavLink>, rows: Vec<TableRow>, (none,
 
 /// The pages of one of a page's tables, whose cursor is the query parameter `name`.
 pub(super) fn table_pager(ctx: &ManagerAccount, path: &str, name: &str, next: Option<&str>) -> Pager {
-    let separator = if path.contains('?') { '&' } else { '?' };
-    Pager {
-        previous: ctx.request.query.get(name).map(|_| ctx.page_path(path)),
-        next: next.map(|next| ctx.page_path(&format!("{path}{separator}{name}={}", encode(next)))),
-    }
+    let is_first = ctx.request.query.get(name).is_none();
+    build_pager(&ctx.page_path(path), name, is_first, next.map(encode))
 }

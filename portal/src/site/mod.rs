@@ -15,6 +15,7 @@ pub(crate) mod forms;
 pub(crate) mod landing;
 pub(crate) mod oauth1;
 pub(crate) mod oauth2;
+pub(crate) mod page_ranges;
 pub(crate) mod passkeys;
 pub(crate) mod post_preview;
 pub(crate) mod post_texts;

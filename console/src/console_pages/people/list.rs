@@ -5,8 +5,8 @@ use network::audit::{self, AuditAction, AuditActor};
 use network::people::{self, UserSearchKey, UserSearchRange};
 use network::users::{self, NewUser};
 use pages::console::PeoplePage;
-use pages::{FormField, Notice, Pager};
-use portal::{BrowserVisit, PageExit, PageQuery, redirect_to};
+use pages::{FormField, Notice};
+use portal::{BrowserVisit, PageExit, PageQuery, build_pager, cut_page, redirect_to};
 use serde_json::json;
 use store::Tx;
 use store::users::{User, UserState};
@@ -17,7 +17,7 @@ use super::{PATH, person_item, person_path};
 use crate::console_pages::sign_in;
 use crate::refusal_message::refusal_message;
 
-const PAGE_SIZE: usize = 30;
+const PAGE_SIZE: i64 = 30;
 /// Of every demo user too.
 const PASSWORD: &str = "dev";
 
@@ -87,11 +87,6 @@ async fn render(call: &RequestContext, visit: &BrowserVisit, form: NewUserForm) 
     let after = query.get("after").unwrap_or_default().to_owned();
     let (text, position) = (searched.clone(), after.clone());
     let (users, next) = call.read(move |tx| find_page(tx, &text, &position)).await?;
-    let link = |after: &str| {
-        let search =
-            if searched.is_empty() { String::new() } else { format!("&q={}", base::percent::encode(&searched)) };
-        format!("{PATH}?after={after}{search}")
-    };
     let first =
         if searched.is_empty() { PATH.to_owned() } else { format!("{PATH}?q={}", base::percent::encode(&searched)) };
     let mut frame = visit.page_frame(call);
@@ -101,7 +96,7 @@ async fn render(call: &RequestContext, visit: &BrowserVisit, form: NewUserForm) 
         path: PATH,
         sign_in: sign_in::PATH,
         people: users.iter().map(person_item).collect(),
-        pager: Pager { previous: (!after.is_empty()).then_some(first), next: next.as_deref().map(link) },
+        pager: build_pager(&first, "after", after.is_empty(), next),
         query: FormField::new(searched),
         username: form.username,
         name: form.name,
@@ -118,18 +113,16 @@ fn find_page(tx: &mut Tx<'_>, searched: &str, after: &str) -> Result<(Vec<User>,
     if let Some(user) = UserId::parse(searched).map(|id| store::users::find_by_id(tx, id)).transpose()?.flatten() {
         return Ok((vec![user], None));
     }
-    let range = UserSearchRange { from: parse_key(after), backward: false, limit: PAGE_SIZE };
+    let limit = usize::try_from(PAGE_SIZE).unwrap_or(usize::MAX);
+    let range = UserSearchRange { from: parse_key(after), backward: false, limit };
     let found = people::search(tx, searched.trim_start_matches('@'), &range)?;
     let last = found.scanned_range.filter(|_| found.more).map(|(_, last)| last);
     Ok((found.users, last.map(|[field, word, user]| format!("{field}.{word}.{user}"))))
 }
 
 fn list_page(tx: &mut Tx<'_>, after: &str) -> Result<(Vec<User>, Option<String>), Error> {
-    let limit = i64::try_from(PAGE_SIZE).unwrap_or(i64::MAX).saturating_add(1);
-    let mut users = users::list(tx, UserId::parse(after), limit)?;
-    let more = users.len() > PAGE_SIZE;
-    users.truncate(PAGE_SIZE);
-    let last = users.last().map(|user| user.id.to_string()).filter(|_| more);
+    let mut users = users::list(tx, UserId::parse(after), PAGE_SIZE + 1)?;
+    let last = cut_page(&mut users, PAGE_SIZE, |user| user.id.to_string());
     users.retain(|user| user.state != UserState::Deleted);
     Ok((users, last))
 }

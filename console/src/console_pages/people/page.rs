@@ -3,7 +3,7 @@
 use base::{Error, Refusal, SplitRefusal};
 use network::profiles::ProfileChanges;
 use pages::console::{MintedToken, PersonPage, PostFields, ProfileFields, word_options};
-use pages::{FormField, Notice, Pager};
+use pages::{FormField, Notice};
 use portal::{BrowserVisit, PageExit, PageQuery, exit_page, redirect_to};
 use store::users::{User, UserState};
 use web::HttpReply;
@@ -146,7 +146,6 @@ async fn load_page(
     let records = call.read(move |tx| load_records(tx, &own, below)).await?;
     let actor = visit.person.as_ref().filter(|person| person.user.id != user.id);
     let person = person_item(user);
-    let next = records.next.map(|id| format!("{}?before={id}", person.path));
     Ok(PersonPage {
         frame: visit.page_frame(call),
         people: PATH,
@@ -163,7 +162,7 @@ async fn load_page(
         apps: records.apps,
         relations: records.relations,
         posts: records.posts,
-        pager: Pager { previous: before.map(|_| person.path.clone()), next },
+        pager: portal::build_pager(&person.path, "before", before.is_none(), records.next),
         connected_apps: records.connected_apps,
         lists: records.lists,
         spaces: records.spaces,

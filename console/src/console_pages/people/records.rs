@@ -13,7 +13,7 @@ use store::{apps, lists, posts, spaces, tokens, users};
 use super::person_item;
 use crate::world_environment::mask;
 
-const MAX_POSTS: usize = 20;
+const MAX_POSTS: i64 = 20;
 const MAX_RELATED: usize = 50;
 const MAX_LISTED: i64 = 50;
 
@@ -29,12 +29,9 @@ pub(super) struct PersonRecords {
 }
 
 pub(super) fn load_records(tx: &mut Tx<'_>, user: &User, below: Option<i64>) -> Result<PersonRecords, Error> {
-    let limit = i64::try_from(MAX_POSTS).unwrap_or(i64::MAX).saturating_add(1);
-    let range = PageRange { below: below.unwrap_or(i64::MAX), ..PageRange::newest(limit) };
+    let range = PageRange { below: below.unwrap_or(i64::MAX), ..PageRange::newest(MAX_POSTS + 1) };
     let mut found = posts::page_by_author(tx, user.id, &range)?;
-    let is_truncated = found.len() > MAX_POSTS;
-    found.truncate(MAX_POSTS);
-    let next = found.last().map(|post| post.id.get()).filter(|_| is_truncated);
+    let next = portal::cut_page(&mut found, MAX_POSTS, |post| post.id.get());
     let apps = network::apps::list(tx, None)?;
     let owned = lists::page_by_owner(tx, user.id, true, &PageRange::newest(MAX_LISTED))?;
     let hosted = spaces::list_active_by_creators(tx, &[user.id])?;
