@@ -9,14 +9,14 @@ use base::{Fault, UserId};
 use bytes::Bytes;
 use futures_util::TryStreamExt;
 use media::FileStore;
-use serde_json::{Value, json};
+use serde_json::json;
 use store::graph::{self, RelationKind};
 use store::users::{self, User};
-use store::{Store, Tx, follows};
+use store::{Store, follows};
 use tokio::sync::mpsc;
 
 use crate::error::TransferError;
-use elements::{ElementPage, ListFiles, LoadElements, SiteAddress};
+use elements::{ElementPage, ElementQuery, LoadElements};
 use zip_stream::ZipStream;
 
 /// Chunks of at least 64 KiB, but the last, that wait for the reader.
@@ -38,20 +38,20 @@ const DATA_FILES: &[DataFile] = &[
     ("account.js", "account", "account", elements::load_account),
     ("profile.js", "profile", "profile", elements::load_profile),
     ("tweets.js", "tweets", "tweets", elements::load_posts),
-    ("follower.js", "follower", "follower", |tx, site, user, below| {
-        elements::load_accounts(tx, site, "follower", below, |tx, range| follows::follower_page(tx, user, range))
+    ("follower.js", "follower", "follower", |tx, query| {
+        elements::load_accounts(tx, query, "follower", follows::follower_page)
     }),
-    ("following.js", "following", "following", |tx, site, user, below| {
-        elements::load_accounts(tx, site, "following", below, |tx, range| follows::following_page(tx, user, range))
+    ("following.js", "following", "following", |tx, query| {
+        elements::load_accounts(tx, query, "following", follows::following_page)
     }),
     ("like.js", "like", "like", elements::load_likes),
-    ("block.js", "block", "block", |tx, site, user, below| {
-        elements::load_accounts(tx, site, "blocking", below, |tx, range| {
+    ("block.js", "block", "block", |tx, query| {
+        elements::load_accounts(tx, query, "blocking", |tx, user, range| {
             graph::target_page(tx, RelationKind::Block, user, range)
         })
     }),
-    ("mute.js", "mute", "mute", |tx, site, user, below| {
-        elements::load_accounts(tx, site, "muting", below, |tx, range| {
+    ("mute.js", "mute", "mute", |tx, query| {
+        elements::load_accounts(tx, query, "muting", |tx, user, range| {
             graph::target_page(tx, RelationKind::Mute, user, range)
         })
     }),
@@ -123,13 +123,13 @@ async fn write_elements(
     Ok(count)
 }
 
-async fn load_page(
+async fn load_page<T: Send + 'static>(
     source: &AccountArchiveSource,
-    load: LoadElements,
+    load: LoadElements<T>,
     below: i64,
-) -> Result<ElementPage<Value>, TransferError> {
-    let (user, site) = (source.user, SiteAddress(source.site_url.clone()));
-    Ok(source.store.read(move |tx: &mut Tx<'_>| Ok(load(tx, &site, user, below)?)).await?)
+) -> Result<ElementPage<T>, TransferError> {
+    let query = ElementQuery { site: source.site_url.clone(), user: source.user, below };
+    Ok(source.store.read(move |tx| Ok(load(tx, &query)?)).await?)
 }
 
 /// Pictures of the profile, and the files of posts and messages. Those that are missing are left out.
@@ -138,11 +138,11 @@ async fn write_files(source: &AccountArchiveSource, zip: &mut ZipStream, user: &
     for (name, path) in source.store.read(move |tx| Ok(elements::list_profile_files(tx, &owner)?)).await? {
         write_file(source, zip, &name, &path).await?;
     }
-    let lists: [ListFiles; 2] = [elements::list_post_files, elements::list_message_files];
+    let lists: [LoadElements<_>; 2] = [elements::list_post_files, elements::list_message_files];
     for list_files in lists {
-        let (id, mut below) = (user.id, Some(i64::MAX));
+        let mut below = Some(i64::MAX);
         while let Some(end) = below {
-            let page = source.store.read(move |tx| Ok(list_files(tx, id, end)?)).await?;
+            let page = load_page(source, list_files, end).await?;
             for (name, path) in &page.elements {
                 write_file(source, zip, name, path).await?;
             }

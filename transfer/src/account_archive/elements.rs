@@ -20,8 +20,13 @@ use crate::export::{OwnPost, load_own_posts};
 /// Elements of a kind per transaction. The reader of archives takes elements of at most 4 MiB.
 const PAGE_SIZE: i64 = 200;
 
-/// `https://example.org`.
-pub(super) struct SiteAddress(pub(super) String);
+/// The page of elements below an id.
+pub(super) struct ElementQuery {
+    /// `https://example.org`.
+    pub(super) site: String,
+    pub(super) user: UserId,
+    pub(super) below: i64,
+}
 
 pub(super) struct ElementPage<T> {
     pub(super) elements: Vec<T>,
@@ -29,11 +34,9 @@ pub(super) struct ElementPage<T> {
     pub(super) next: Option<i64>,
 }
 
-/// Loads the elements below an id.
-pub(super) type LoadElements = fn(&mut Tx<'_>, &SiteAddress, UserId, i64) -> Result<ElementPage<Value>, Fault>;
+pub(super) type ElementPageResult<T = Value> = Result<ElementPage<T>, Fault>;
 
-/// Lists the names in the archive and the paths of files that belong to elements below an id.
-pub(super) type ListFiles = fn(&mut Tx<'_>, UserId, i64) -> Result<ElementPage<(String, String)>, Fault>;
+pub(super) type LoadElements<T = Value> = fn(&mut Tx<'_>, &ElementQuery) -> ElementPageResult<T>;
 
 impl<T> ElementPage<T> {
     fn last(elements: Vec<T>) -> Self {
@@ -41,8 +44,10 @@ impl<T> ElementPage<T> {
     }
 }
 
-fn range(below: i64) -> PageRange {
-    PageRange { below, ..PageRange::newest(PAGE_SIZE) }
+impl ElementQuery {
+    fn range(&self) -> PageRange {
+        PageRange { below: self.below, ..PageRange::newest(PAGE_SIZE) }
+    }
 }
 
 /// A full page is followed by another one.
@@ -60,13 +65,8 @@ fn find_owner(tx: &mut Tx<'_>, user: UserId) -> Result<User, Fault> {
     users::find_by_id(tx, user)?.ok_or_else(|| Fault::new("the owner of an archive is gone"))
 }
 
-pub(super) fn load_account(
-    tx: &mut Tx<'_>,
-    _: &SiteAddress,
-    user: UserId,
-    _: i64,
-) -> Result<ElementPage<Value>, Fault> {
-    let user = find_owner(tx, user)?;
+pub(super) fn load_account(tx: &mut Tx<'_>, query: &ElementQuery) -> ElementPageResult {
+    let user = find_owner(tx, query.user)?;
     Ok(ElementPage::last(vec![json!({ "account": {
         "email": user.email,
         "createdVia": "web",
@@ -77,13 +77,8 @@ pub(super) fn load_account(
     } })]))
 }
 
-pub(super) fn load_profile(
-    tx: &mut Tx<'_>,
-    _: &SiteAddress,
-    user: UserId,
-    _: i64,
-) -> Result<ElementPage<Value>, Fault> {
-    let user = find_owner(tx, user)?;
+pub(super) fn load_profile(tx: &mut Tx<'_>, query: &ElementQuery) -> ElementPageResult {
+    let user = find_owner(tx, query.user)?;
     Ok(ElementPage::last(vec![json!({ "profile": {
         "description": {
             "bio": escape_html(&user.description),
@@ -95,19 +90,14 @@ pub(super) fn load_profile(
     } })]))
 }
 
-pub(super) fn load_posts(
-    tx: &mut Tx<'_>,
-    site: &SiteAddress,
-    user: UserId,
-    below: i64,
-) -> Result<ElementPage<Value>, Fault> {
-    let found = load_own_posts(tx, user, below, PAGE_SIZE)?;
+pub(super) fn load_posts(tx: &mut Tx<'_>, query: &ElementQuery) -> ElementPageResult {
+    let found = load_own_posts(tx, query.user, query.below, PAGE_SIZE)?;
     let now = tx.now();
-    let elements = found.iter().map(|post| json!({ "tweet": post_json(post, site, now) })).collect();
+    let elements = found.iter().map(|post| json!({ "tweet": post_json(post, &query.site, now) })).collect();
     Ok(ElementPage { elements, next: next_below(&found, |own| own.post.id) })
 }
 
-fn post_json(own: &OwnPost, site: &SiteAddress, now: Time) -> Value {
+fn post_json(own: &OwnPost, site: &str, now: Time) -> Value {
     let OwnPost { post, entities, poll } = own;
     let id_text = |id: Option<i64>| id.map(|id| id.to_string());
     let (text, entities) = match &post.repost_of {
@@ -168,9 +158,9 @@ fn poll_json(poll: &Poll, now: Time) -> Value {
     })
 }
 
-fn media_json(post: i64, media: &ArchivedMedia, site: &SiteAddress) -> Value {
+fn media_json(post: i64, media: &ArchivedMedia, site: &str) -> Value {
     let file = media.files.first();
-    let address = file.map_or_else(|| media.url.clone(), |name| format!("{}/media/{name}", site.0));
+    let address = file.map_or_else(|| media.url.clone(), |name| format!("{site}/media/{name}"));
     let is_photo = media.kind == ArchivedMediaKind::Photo;
     let mut json = json!({
         "id_str": media.id.to_string(),
@@ -179,7 +169,7 @@ fn media_json(post: i64, media: &ArchivedMedia, site: &SiteAddress) -> Value {
             ArchivedMediaKind::AnimatedGif => "animated_gif",
             ArchivedMediaKind::Photo | ArchivedMediaKind::Subtitles => "photo",
         },
-        "url": format!("{}/i/web/status/{post}", site.0),
+        "url": format!("{site}/i/web/status/{post}"),
         "media_url_https": if is_photo { &address } else { &media.url },
         "ext_alt_text": media.alt,
         "sizes": { "large": { "w": media.width.to_string(), "h": media.height.to_string() } },
@@ -194,83 +184,67 @@ fn media_json(post: i64, media: &ArchivedMedia, site: &SiteAddress) -> Value {
     json
 }
 
-fn account_json(key: &str, user: UserId, site: &SiteAddress) -> Value {
-    let link = format!("{}/intent/user?user_id={user}", site.0);
+fn account_json(key: &str, user: UserId, site: &str) -> Value {
+    let link = format!("{site}/intent/user?user_id={user}");
     json!({ key: { "accountId": user.to_string(), "userLink": link } })
 }
 
 /// Accounts to which the owner has a relation; `key` names them in the archive.
 pub(super) fn load_accounts(
     tx: &mut Tx<'_>,
-    site: &SiteAddress,
+    query: &ElementQuery,
     key: &str,
-    below: i64,
-    load_page: impl FnOnce(&mut Tx<'_>, &PageRange) -> Result<Vec<(UserId, i64)>, Fault>,
-) -> Result<ElementPage<Value>, Fault> {
-    let found = load_page(tx, &range(below))?;
-    Ok(edge_page(&found, |other| account_json(key, *other, site)))
+    load_page: impl FnOnce(&mut Tx<'_>, UserId, &PageRange) -> Result<Vec<(UserId, i64)>, Fault>,
+) -> ElementPageResult {
+    let found = load_page(tx, query.user, &query.range())?;
+    Ok(edge_page(&found, |other| account_json(key, *other, &query.site)))
 }
 
-pub(super) fn load_likes(
-    tx: &mut Tx<'_>,
-    site: &SiteAddress,
-    user: UserId,
-    below: i64,
-) -> Result<ElementPage<Value>, Fault> {
-    let found = likes::page_by_user(tx, user, &range(below))?;
+pub(super) fn load_likes(tx: &mut Tx<'_>, query: &ElementQuery) -> ElementPageResult {
+    let found = likes::page_by_user(tx, query.user, &query.range())?;
     let ids: Vec<PostId> = found.iter().map(|(post, _)| PostId::new(*post)).collect();
     let mut liked = posts::find_by_ids(tx, &ids)?;
     let authors: Vec<UserId> = liked.iter().map(|post| post.author_id).collect();
     let authors = users::find_by_ids(tx, &authors)?;
     // What the owner may no longer see is not in the archive either.
-    let mut visibilities = AuthorVisibilities::load(tx, Viewer::user(user), &authors)?;
+    let mut visibilities = AuthorVisibilities::load(tx, Viewer::user(query.user), &authors)?;
     visibilities.admit_posts(tx, &liked)?;
     let is_visible = |post: &Post| visibilities.post_visibility(post) == Visibility::Visible;
     liked.retain(|post| post.state == PostState::Live && is_visible(post));
     Ok(edge_page(&found, |post| {
         let text = liked.iter().find(|liked| liked.id.get() == *post);
         let text = text.map(|liked| escape_html(&liked.text));
-        let link = format!("{}/i/web/status/{post}", site.0);
+        let link = format!("{}/i/web/status/{post}", query.site);
         json!({ "like": { "tweetId": post.to_string(), "fullText": text.unwrap_or_default(), "expandedUrl": link } })
     }))
 }
 
-pub(super) fn load_lists(
-    tx: &mut Tx<'_>,
-    site: &SiteAddress,
-    user: UserId,
-    below: i64,
-) -> Result<ElementPage<Value>, Fault> {
-    let owner = find_owner(tx, user)?;
-    let found = lists::page_by_owner(tx, user, true, &range(below))?;
+pub(super) fn load_lists(tx: &mut Tx<'_>, query: &ElementQuery) -> ElementPageResult {
+    let owner = find_owner(tx, query.user)?;
+    let found = lists::page_by_owner(tx, query.user, true, &query.range())?;
     let element = |list: &lists::List| {
         let name = list.name.replace('/', "-");
-        json!({ "userListInfo": { "url": format!("{}/{}/lists/{name}", site.0, owner.username) } })
+        json!({ "userListInfo": { "url": format!("{}/{}/lists/{name}", query.site, owner.username) } })
     };
     Ok(ElementPage { elements: found.iter().map(element).collect(), next: next_below(&found, |list| list.id) })
 }
 
 /// An element for each conversation of a page of messages.
-pub(super) fn load_messages(
-    tx: &mut Tx<'_>,
-    site: &SiteAddress,
-    user: UserId,
-    below: i64,
-) -> Result<ElementPage<Value>, Fault> {
-    let ElementPage { elements: mut events, next } = load_message_page(tx, user, below)?;
+pub(super) fn load_messages(tx: &mut Tx<'_>, query: &ElementQuery) -> ElementPageResult {
+    let ElementPage { elements: mut events, next } = load_message_page(tx, query)?;
     let media = load_message_media(tx, &events)?;
     events.sort_unstable_by_key(|event| (event.conversation.id, std::cmp::Reverse(event.id)));
     let conversations = events.chunk_by(|one, other| one.conversation.id == other.conversation.id);
     let elements = conversations.filter_map(|events| {
         let name = events.first()?.conversation.to_string();
-        let events: Vec<Value> = events.iter().map(|event| event_json(event, &media, site)).collect();
+        let events: Vec<Value> = events.iter().map(|event| event_json(event, &media, &query.site)).collect();
         Some(json!({ "dmConversation": { "conversationId": name, "messages": events } }))
     });
     Ok(ElementPage { elements: elements.collect(), next })
 }
 
-fn load_message_page(tx: &mut Tx<'_>, user: UserId, below: i64) -> Result<ElementPage<MessageEvent>, Fault> {
-    let found = messages::inbox_with_conversations(tx, user, &range(below))?;
+fn load_message_page(tx: &mut Tx<'_>, query: &ElementQuery) -> ElementPageResult<MessageEvent> {
+    let found = messages::inbox_with_conversations(tx, query.user, &query.range())?;
     let ids: Vec<i64> = found.iter().map(|(event, _)| *event).collect();
     Ok(ElementPage { elements: messages::find_events(tx, &ids)?, next: next_below(&found, |(event, _)| *event) })
 }
@@ -287,13 +261,13 @@ fn attached_file<'m>(event: &MessageEvent, media: &'m [Media]) -> Option<(&'m Me
 }
 
 /// The address for apps.
-fn media_urls(event: &MessageEvent, media: &[Media], site: &SiteAddress) -> Vec<String> {
+fn media_urls(event: &MessageEvent, media: &[Media], site: &str) -> Vec<String> {
     let file = attached_file(event, media);
-    let urls = file.map(|(item, name)| format!("{}/2/dm_conversations/media/{}/{}/{name}", site.0, event.id, item.id));
+    let urls = file.map(|(item, name)| format!("{site}/2/dm_conversations/media/{}/{}/{name}", event.id, item.id));
     urls.into_iter().collect()
 }
 
-fn event_json(event: &MessageEvent, media: &[Media], site: &SiteAddress) -> Value {
+fn event_json(event: &MessageEvent, media: &[Media], site: &str) -> Value {
     let created_at = Id::<()>::new(event.id).created_at().to_string();
     let sender = event.sender_id;
     let users: Vec<String> = event.participant_ids.iter().map(UserId::to_string).collect();
@@ -331,12 +305,9 @@ pub(super) fn list_profile_files(tx: &mut Tx<'_>, user: &User) -> Result<Vec<(St
     Ok(found)
 }
 
-pub(super) fn list_post_files(
-    tx: &mut Tx<'_>,
-    user: UserId,
-    below: i64,
-) -> Result<ElementPage<(String, String)>, Fault> {
-    let found = load_own_posts(tx, user, below, PAGE_SIZE)?;
+/// The names in the archive and the paths of the files that belong to a page of elements.
+pub(super) fn list_post_files(tx: &mut Tx<'_>, query: &ElementQuery) -> ElementPageResult<(String, String)> {
+    let found = load_own_posts(tx, query.user, query.below, PAGE_SIZE)?;
     let ids: Vec<i64> = found.iter().flat_map(|own| own.post.media.iter().map(|media| media.id)).collect();
     let known = media::find_by_ids(tx, &ids)?;
     let mut files = Vec::new();
@@ -351,12 +322,9 @@ pub(super) fn list_post_files(
     Ok(ElementPage { elements: files, next: next_below(&found, |own| own.post.id) })
 }
 
-pub(super) fn list_message_files(
-    tx: &mut Tx<'_>,
-    user: UserId,
-    below: i64,
-) -> Result<ElementPage<(String, String)>, Fault> {
-    let page = load_message_page(tx, user, below)?;
+/// The names in the archive and the paths of the files that belong to a page of elements.
+pub(super) fn list_message_files(tx: &mut Tx<'_>, query: &ElementQuery) -> ElementPageResult<(String, String)> {
+    let page = load_message_page(tx, query)?;
     let media = load_message_media(tx, &page.elements)?;
     let files = page.elements.iter().filter_map(|event| {
         let (item, name) = attached_file(event, &media)?;
