@@ -1,9 +1,10 @@
 //! The progress of the index, which is stored with it.
 
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 use store::event_log::LogEvent;
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct IndexProgress {
     /// The log cursor; none before the first build.
     pub(super) seq: Option<i64>,
@@ -20,8 +21,9 @@ pub(super) struct IndexProgress {
     pub(super) authors: Vec<AuthorReindex>,
 }
 
-/// A range of post ids.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A range of post ids, stored as `[above, last]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "(i64, i64)")]
 pub(super) struct PostIdRange {
     /// Exclusive.
     pub(super) above: i64,
@@ -29,11 +31,25 @@ pub(super) struct PostIdRange {
     pub(super) last: i64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Stored as `[id, below]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "(i64, i64)")]
 pub(super) struct AuthorReindex {
     pub(super) id: i64,
     /// Posts below this id are not indexed yet; `i64::MAX` at the start.
     pub(super) below: i64,
+}
+
+impl From<PostIdRange> for (i64, i64) {
+    fn from(range: PostIdRange) -> Self {
+        (range.above, range.last)
+    }
+}
+
+impl From<AuthorReindex> for (i64, i64) {
+    fn from(author: AuthorReindex) -> Self {
+        (author.id, author.below)
+    }
 }
 
 impl IndexProgress {
@@ -73,54 +89,18 @@ impl IndexProgress {
     }
 
     pub(super) fn to_json(&self) -> String {
-        let range = |range: &PostIdRange| json!([range.above, range.last]);
-        let imported: Vec<Value> = self.imported.iter().map(range).collect();
-        let authors = self.authors.iter();
-        let authors: Vec<Value> = authors.map(|author| json!([author.id, author.below])).collect();
-        json!({
-            "seq": self.seq,
-            "entry": self.entry,
-            "highest": self.highest,
-            "build": self.build.as_ref().map(range),
-            "imported": imported,
-            "authors": authors,
-        })
-        .to_string()
+        json!(self).to_string()
     }
 
     /// Parses the result of [`IndexProgress::to_json`].
     pub(super) fn parse(text: &str) -> Option<Self> {
-        let value: Value = serde_json::from_str(text).ok()?;
-        let build = value.get("build")?;
-        let build = if build.is_null() { None } else { Some(parse_range(build)?) };
-        let imported = value.get("imported")?.as_array()?.iter().map(parse_range);
-        let authors = value.get("authors")?.as_array()?.iter().map(|author| {
-            let (id, below) = parse_pair(author)?;
-            Some(AuthorReindex { id, below })
-        });
-        Some(Self {
-            seq: value.get("seq")?.as_i64(),
-            entry: value.get("entry").and_then(Value::as_str).map(str::to_owned),
-            highest: value.get("highest")?.as_i64()?,
-            build,
-            imported: imported.collect::<Option<_>>()?,
-            authors: authors.collect::<Option<_>>()?,
-        })
+        serde_json::from_str(text).ok()
     }
 }
 
 /// Different for different entries, whatever their numbers are.
 pub(super) fn describe_entry(event: &LogEvent) -> String {
     format!("{} {} {} {}", event.at.ms(), event.kind, event.actor_id, event.subject_id)
-}
-
-fn parse_range(value: &Value) -> Option<PostIdRange> {
-    let (above, last) = parse_pair(value)?;
-    Some(PostIdRange { above, last })
-}
-
-fn parse_pair(value: &Value) -> Option<(i64, i64)> {
-    Some((value.get(0)?.as_i64()?, value.get(1)?.as_i64()?))
 }
 
 #[cfg(test)]
