@@ -3,7 +3,7 @@
 use base::{Scope, Scopes};
 use web::endpoint::{BodySpec, Endpoint, Parameter};
 
-use super::shared::{READ, WEBHOOK};
+use super::shared::{READ, WEBHOOK, app_endpoint};
 use crate::v2;
 
 pub static ACCOUNT_ACTIVITY: &[Endpoint] = &[
@@ -18,27 +18,24 @@ pub static ACCOUNT_ACTIVITY: &[Endpoint] = &[
         .permit("12", SCOPES)
         .params(&[WEBHOOK])
         .handler(&v2::account_activity::check_subscription),
-    Endpoint::new(
+    app_endpoint(
         "getAccountActivitySubscriptions",
         "GET",
         "/2/account_activity/webhooks/{webhook_id}/subscriptions/all/list",
     )
     .summary("The accounts whose activity a webhook receives.")
-    .permit("A", Scopes::NONE)
     .params(&[WEBHOOK])
     .handler(&v2::account_activity::list_subscriptions),
-    Endpoint::new(
+    app_endpoint(
         "deleteAccountActivitySubscription",
         "DELETE",
         "/2/account_activity/webhooks/{webhook_id}/subscriptions/{user_id}/all",
     )
     .summary("Stops sending the activity of an account to a webhook.")
-    .permit("A", Scopes::NONE)
     .params(&[WEBHOOK, &[Parameter::path_id("user_id", "The id of the user.")]])
     .handler(&v2::account_activity::unsubscribe),
-    Endpoint::new("getAccountActivitySubscriptionCount", "GET", "/2/account_activity/subscriptions/count")
+    app_endpoint("getAccountActivitySubscriptionCount", "GET", "/2/account_activity/subscriptions/count")
         .summary("The number of accounts the app is subscribed to, and its limit.")
-        .permit("A", Scopes::NONE)
         .handler(&v2::account_activity::count_subscriptions),
 ];
 

@@ -3,7 +3,7 @@
 use base::{Scope, Scopes};
 use web::endpoint::{BodySpec, Endpoint, Kind, Parameter, per_quarter_hour};
 
-use super::shared::{BACKFILL, SPAN, page_params};
+use super::shared::{BACKFILL, SPAN, app_endpoint, page_params};
 use crate::v2;
 
 pub static ACTIVITY: &[Endpoint] = &[
@@ -24,27 +24,23 @@ pub static ACTIVITY: &[Endpoint] = &[
         .limits(&[per_quarter_hour(500)], &[per_quarter_hour(500)])
         .params(&[&page_params(1, 1_000, 1_000)])
         .handler(&v2::activity::list_subscriptions),
-    Endpoint::new("updateActivitySubscription", "PUT", "/2/activity/subscriptions/{subscription_id}")
+    app_endpoint("updateActivitySubscription", "PUT", "/2/activity/subscriptions/{subscription_id}")
         .summary("Updates the tag or the webhook of a subscription.")
-        .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(500)], &[])
         .params(&[SUBSCRIPTION])
         .body(BodySpec::Json(&[TAG, WEBHOOK_ID]))
         .handler(&v2::activity::update_subscription),
-    Endpoint::new("deleteActivitySubscription", "DELETE", "/2/activity/subscriptions/{subscription_id}")
+    app_endpoint("deleteActivitySubscription", "DELETE", "/2/activity/subscriptions/{subscription_id}")
         .summary("Deletes a subscription.")
-        .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(500)], &[])
         .params(&[SUBSCRIPTION])
         .handler(&v2::activity::delete_subscription),
-    Endpoint::new("deleteActivitySubscriptionsByIds", "DELETE", "/2/activity/subscriptions")
+    app_endpoint("deleteActivitySubscriptionsByIds", "DELETE", "/2/activity/subscriptions")
         .summary("Deletes subscriptions by id.")
-        .permit("A", Scopes::NONE)
         .params(&[&[Parameter::query("ids", Kind::ID.list(1, 100), "The ids of the subscriptions.").as_required()]])
         .handler(&v2::activity::delete_subscriptions),
-    Endpoint::new("activityStream", "GET", "/2/activity/stream")
+    app_endpoint("activityStream", "GET", "/2/activity/stream")
         .summary("Events of the app's subscriptions, as they happen.")
-        .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(450)], &[])
         .params(&[BACKFILL, SPAN])
         .stream_handler(&v2::activity::open_stream),

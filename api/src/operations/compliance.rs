@@ -1,16 +1,14 @@
 //! Compliance jobs and their files.
 
-use base::Scopes;
 use view::ObjectKind;
 use web::endpoint::{BodySpec, Endpoint, FieldNames, Kind, Parameter, per_quarter_hour};
 
-use super::shared::object_fields_param;
+use super::shared::{app_endpoint, object_fields_param};
 use crate::v2::compliance as jobs;
 
 pub static COMPLIANCE: &[Endpoint] = &[
-    Endpoint::new("createComplianceJobs", "POST", "/2/compliance/jobs")
+    app_endpoint("createComplianceJobs", "POST", "/2/compliance/jobs")
         .summary("Creates a compliance job.")
-        .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(150)], &[])
         .params(&[JOB_FIELDS])
         .body(BodySpec::Json(&[
@@ -19,9 +17,8 @@ pub static COMPLIANCE: &[Endpoint] = &[
             Parameter::member("resumable", Kind::BOOL),
         ]))
         .handler(&jobs::create),
-    Endpoint::new("getComplianceJobs", "GET", "/2/compliance/jobs")
+    app_endpoint("getComplianceJobs", "GET", "/2/compliance/jobs")
         .summary("The app's compliance jobs.")
-        .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(150)], &[])
         .params(&[
             &[
@@ -35,9 +32,8 @@ pub static COMPLIANCE: &[Endpoint] = &[
             JOB_FIELDS,
         ])
         .handler(&jobs::list),
-    Endpoint::new("getComplianceJobsById", "GET", "/2/compliance/jobs/{id}")
+    app_endpoint("getComplianceJobsById", "GET", "/2/compliance/jobs/{id}")
         .summary("A compliance job by id.")
-        .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(150)], &[])
         .params(&[&[Parameter::path_id("id", "The id of the job.")], JOB_FIELDS])
         .handler(&jobs::get),

@@ -1,16 +1,14 @@
 //! Stream connections.
 
-use base::Scopes;
 use view::ObjectKind;
 use web::endpoint::{BodySpec, Endpoint, FieldNames, Kind, Parameter, per_quarter_hour};
 
-use super::shared::{object_fields_param, page_params};
+use super::shared::{app_endpoint, object_fields_param, page_params};
 use crate::v2;
 
 pub static CONNECTIONS: &[Endpoint] = &[
-    Endpoint::new("getConnectionHistory", "GET", "/2/connections")
+    app_endpoint("getConnectionHistory", "GET", "/2/connections")
         .summary("Active and past stream connections of the app.")
-        .permit("A", Scopes::NONE)
         .params(&[
             &[
                 Parameter::query(
@@ -29,19 +27,16 @@ pub static CONNECTIONS: &[Endpoint] = &[
             &page_params(1, 100, 10),
         ])
         .handler(&v2::connections::list),
-    Endpoint::new("deleteAllConnections", "DELETE", "/2/connections/all")
+    app_endpoint("deleteAllConnections", "DELETE", "/2/connections/all")
         .summary("Closes all stream connections of the app.")
-        .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(25)], &[])
         .handler(&v2::connections::close_all),
-    Endpoint::new("deleteConnectionsByEndpoint", "DELETE", "/2/connections/{endpoint_id}")
+    app_endpoint("deleteConnectionsByEndpoint", "DELETE", "/2/connections/{endpoint_id}")
         .summary("Closes the app's connections to one stream.")
-        .permit("A", Scopes::NONE)
         .params(&[&[Parameter::path("endpoint_id", Kind::one_of(STREAMS), "The name of the stream.")]])
         .handler(&v2::connections::close_endpoint),
-    Endpoint::new("deleteConnectionsByUuids", "DELETE", "/2/connections")
+    app_endpoint("deleteConnectionsByUuids", "DELETE", "/2/connections")
         .summary("Closes connections by UUID.")
-        .permit("A", Scopes::NONE)
         .body(BodySpec::Json(&[Parameter::member("uuids", Kind::text(1, 64).list(1, 100)).as_required()]))
         .handler(&v2::connections::close_listed),
 ];

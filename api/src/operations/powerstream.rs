@@ -1,14 +1,13 @@
 //! Powerstream: a filtered stream with its own rules.
 
-use base::Scopes;
 use web::endpoint::{BodySpec, Endpoint, Kind, Parameter, per_day, per_quarter_hour};
 
+use super::shared::app_endpoint;
 use crate::v2;
 
 pub static POWERSTREAM: &[Endpoint] = &[
-    Endpoint::new("streamPowerstream", "GET", "/2/powerstream")
+    app_endpoint("streamPowerstream", "GET", "/2/powerstream")
         .summary("Posts that match the powerstream's rules, as they are published.")
-        .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(50)], &[])
         .params(&[&[
             Parameter::query("backfillMinutes", Kind::int(0, 5), "Minutes of missed posts to send first.")
@@ -18,21 +17,18 @@ pub static POWERSTREAM: &[Endpoint] = &[
             Parameter::query("localDcOnly", Kind::BOOL, "Whether to send only posts of the local data center."),
         ]])
         .stream_handler(&v2::streams::powerstream),
-    Endpoint::new("getPowerstreamRules", "GET", "/2/powerstream/rules")
+    app_endpoint("getPowerstreamRules", "GET", "/2/powerstream/rules")
         .summary("The powerstream's rules.")
-        .permit("A", Scopes::NONE)
         .limits(&[per_day(50)], &[])
         .handler(&v2::powerstream::list_rules),
-    Endpoint::new("addPowerstreamRules", "POST", "/2/powerstream/rules")
+    app_endpoint("addPowerstreamRules", "POST", "/2/powerstream/rules")
         .summary("Adds rules to the powerstream.")
-        .permit("A", Scopes::NONE)
         .limits(&[per_day(50)], &[])
         .body(BodySpec::Json(&[RULES.as_required()]))
         .success_status(201)
         .handler(&v2::powerstream::add_rules),
-    Endpoint::new("deletePowerstreamRules", "DELETE", "/2/powerstream/rules")
+    app_endpoint("deletePowerstreamRules", "DELETE", "/2/powerstream/rules")
         .summary("Deletes rules of the powerstream.")
-        .permit("A", Scopes::NONE)
         .limits(&[per_day(50)], &[])
         .body(BodySpec::Json(&[RULES, Parameter::member("ids", Kind::ID.list(1, 100))]))
         .handler(&v2::powerstream::delete_rules),

@@ -5,7 +5,8 @@ use view::ObjectKind;
 use web::endpoint::{Endpoint, FieldNames, Kind, Parameter, per_quarter_hour, per_second};
 
 use super::shared::{
-    NEXT_TOKEN, PAGINATION_TOKEN, POST_FIELDS, READ, TIME_WINDOW, max_results_param, object_fields_param, query_param,
+    NEXT_TOKEN, PAGINATION_TOKEN, POST_FIELDS, READ, TIME_WINDOW, app_endpoint, max_results_param, object_fields_param,
+    query_param,
 };
 use crate::v2;
 
@@ -16,9 +17,8 @@ pub static SEARCH: &[Endpoint] = &[
         .limits(&[per_quarter_hour(450)], &[per_quarter_hour(300)])
         .params(&[&[query_param(4_096), max_results_param(10, 100, 10)], TOKENS, TIME_WINDOW, ORDER, POST_FIELDS])
         .handler(&v2::search::search_recent),
-    Endpoint::new("searchPostsAll", "GET", "/2/<posts>/search/all")
+    app_endpoint("searchPostsAll", "GET", "/2/<posts>/search/all")
         .summary("Posts of all time that match a query.")
-        .permit("A", Scopes::NONE)
         .require_entitlement(Entitlement::FullArchive)
         .limits(&[per_quarter_hour(300), per_second(1)], &[])
         .params(&[&[query_param(4_096), max_results_param(10, 500, 10)], TOKENS, TIME_WINDOW, ORDER, POST_FIELDS])
@@ -29,9 +29,8 @@ pub static SEARCH: &[Endpoint] = &[
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(300)])
         .params(&[&[query_param(4_096)], TOKENS, TIME_WINDOW, COUNTS])
         .handler(&v2::search::count_recent),
-    Endpoint::new("getPostsCountsAll", "GET", "/2/<posts>/counts/all")
+    app_endpoint("getPostsCountsAll", "GET", "/2/<posts>/counts/all")
         .summary("The number of posts of all time that match a query, per time bucket.")
-        .permit("A", Scopes::NONE)
         .require_entitlement(Entitlement::FullArchive)
         .limits(&[per_quarter_hour(300)], &[])
         .params(&[&[query_param(4_096)], TOKENS, TIME_WINDOW, COUNTS])

@@ -3,7 +3,7 @@
 use base::{Scope, Scopes, VocabularyWord};
 use view::ObjectKind;
 use web::endpoint::{
-    ExpansionNames, FieldNames, Kind, PageTokenText, Parameter, RateWindow, SharedWindow, TextPattern,
+    Endpoint, ExpansionNames, FieldNames, Kind, PageTokenText, Parameter, RateWindow, SharedWindow, TextPattern,
 };
 
 /// Required by nearly every operation.
@@ -12,6 +12,11 @@ pub(crate) const READ: Scopes = Scopes::from_slice(&[Scope::TweetRead, Scope::Us
 /// Posts and reposts of a user together (contract core §13.17).
 pub(crate) static PUBLISHING: SharedWindow =
     SharedWindow { name: "posts and reposts", window: RateWindow { calls: 300, seconds: 10_800 } };
+
+/// An operation for an app's own token, which has no scopes.
+pub(crate) const fn app_endpoint(id: &'static str, method: &'static str, path: &'static str) -> Endpoint {
+    Endpoint::new(id, method, path).permit("A", Scopes::NONE)
+}
 
 // Paths.
 

@@ -1,36 +1,32 @@
 //! Streams of posts and likes, and the rules of the filtered stream.
 
-use base::Scopes;
 use view::ObjectKind;
 use web::endpoint::{
     BodySpec, Endpoint, ExpansionNames, FieldNames, Kind, MAX_SHORT_TEXT, Parameter, per_quarter_hour,
 };
 
 use super::shared::{
-    BACKFILL, MEDIA_FIELD, POST_FIELD, POST_FIELDS, SPAN, USER_FIELD, WEBHOOK, expansions_param, object_fields_param,
-    page_params, partition_param,
+    BACKFILL, MEDIA_FIELD, POST_FIELD, POST_FIELDS, SPAN, USER_FIELD, WEBHOOK, app_endpoint, expansions_param,
+    object_fields_param, page_params, partition_param,
 };
 use crate::v2;
 
 pub static STREAMS: &[Endpoint] = &[
-    Endpoint::new("streamPosts", "GET", "/2/<posts>/search/stream")
+    app_endpoint("streamPosts", "GET", "/2/<posts>/search/stream")
         .summary("Posts that match the app's rules, as they are published.")
-        .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(50)], &[])
         .params(&[BACKFILL, SPAN, POST_FIELDS])
         .stream_handler(&v2::streams::filtered),
-    Endpoint::new("getRules", "GET", "/2/<posts>/search/stream/rules")
+    app_endpoint("getRules", "GET", "/2/<posts>/search/stream/rules")
         .summary("The app's rules of the filtered stream.")
-        .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(450)], &[])
         .params(&[
             &[Parameter::query("ids", Kind::ID.list(0, 1_000), "The ids of the rules.")],
             &page_params(1, 1_000, 1_000),
         ])
         .handler(&v2::stream_rules::list_rules),
-    Endpoint::new("updateRules", "POST", "/2/<posts>/search/stream/rules")
+    app_endpoint("updateRules", "POST", "/2/<posts>/search/stream/rules")
         .summary("Adds or deletes rules of the app.")
-        .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(100)], &[])
         .params(&[&[
             Parameter::query("dry_run", Kind::BOOL, "Whether to validate only, without storing changes."),
@@ -39,93 +35,76 @@ pub static STREAMS: &[Endpoint] = &[
         .body(BodySpec::Json(RULES))
         .success_status(201)
         .handler(&v2::stream_rules::update_rules),
-    Endpoint::new("getRuleCounts", "GET", "/2/<posts>/search/stream/rules/counts")
+    app_endpoint("getRuleCounts", "GET", "/2/<posts>/search/stream/rules/counts")
         .summary("The number of rules, and its limit.")
-        .permit("A", Scopes::NONE)
         .params(&[&[object_fields_param("rules_count.fields", &FieldNames(ObjectKind::RULES_COUNT))]])
         .handler(&v2::stream_rules::get_counts),
-    Endpoint::new("getWebhooksStreamLinks", "GET", "/2/<posts>/search/webhooks")
+    app_endpoint("getWebhooksStreamLinks", "GET", "/2/<posts>/search/webhooks")
         .summary("The webhooks that receive the filtered stream.")
-        .permit("A", Scopes::NONE)
         .handler(&v2::webhooks::list_links),
-    Endpoint::new("createWebhooksStreamLink", "POST", "/2/<posts>/search/webhooks/{webhook_id}")
+    app_endpoint("createWebhooksStreamLink", "POST", "/2/<posts>/search/webhooks/{webhook_id}")
         .summary("Sends the filtered stream to a webhook, with these fields and expansions.")
-        .permit("A", Scopes::NONE)
         .params(&[WEBHOOK, POST_FIELDS])
         .handler(&v2::webhooks::create_link),
-    Endpoint::new("deleteWebhooksStreamLink", "DELETE", "/2/<posts>/search/webhooks/{webhook_id}")
+    app_endpoint("deleteWebhooksStreamLink", "DELETE", "/2/<posts>/search/webhooks/{webhook_id}")
         .summary("Stops sending the filtered stream to a webhook.")
-        .permit("A", Scopes::NONE)
         .params(&[WEBHOOK])
         .handler(&v2::webhooks::delete_link),
-    Endpoint::new("streamPostsSample", "GET", "/2/<posts>/sample/stream")
+    app_endpoint("streamPostsSample", "GET", "/2/<posts>/sample/stream")
         .summary("About 1 % of all posts, as they are published.")
-        .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(50)], &[])
         .params(&[BACKFILL, POST_FIELDS])
         .stream_handler(&v2::streams::sample),
-    Endpoint::new("streamPostsSample10", "GET", "/2/<posts>/sample10/stream")
+    app_endpoint("streamPostsSample10", "GET", "/2/<posts>/sample10/stream")
         .summary("About 10 % of all posts, as they are published.")
-        .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(100)], &[])
         .params(&[BACKFILL, &[partition_param(2)], SPAN, POST_FIELDS])
         .stream_handler(&v2::streams::sample10),
 ];
 
 pub static FIREHOSES: &[Endpoint] = &[
-    Endpoint::new("streamPostsFirehose", "GET", "/2/<posts>/firehose/stream")
+    app_endpoint("streamPostsFirehose", "GET", "/2/<posts>/firehose/stream")
         .summary("All posts, as they are published.")
-        .permit("A", Scopes::NONE)
         .params(&[BACKFILL, &[partition_param(20)], SPAN, POST_FIELDS])
         .stream_handler(&v2::streams::firehose),
-    Endpoint::new("streamPostsFirehoseEn", "GET", "/2/<posts>/firehose/stream/lang/en")
+    app_endpoint("streamPostsFirehoseEn", "GET", "/2/<posts>/firehose/stream/lang/en")
         .summary("All posts in English, as they are published.")
-        .permit("A", Scopes::NONE)
         .params(&[BACKFILL, &[partition_param(8)], SPAN, POST_FIELDS])
         .stream_handler(&v2::streams::firehose_en),
-    Endpoint::new("streamPostsFirehoseJa", "GET", "/2/<posts>/firehose/stream/lang/ja")
+    app_endpoint("streamPostsFirehoseJa", "GET", "/2/<posts>/firehose/stream/lang/ja")
         .summary("All posts in Japanese, as they are published.")
-        .permit("A", Scopes::NONE)
         .params(&[BACKFILL, &[partition_param(2)], SPAN, POST_FIELDS])
         .stream_handler(&v2::streams::firehose_ja),
-    Endpoint::new("streamPostsFirehoseKo", "GET", "/2/<posts>/firehose/stream/lang/ko")
+    app_endpoint("streamPostsFirehoseKo", "GET", "/2/<posts>/firehose/stream/lang/ko")
         .summary("All posts in Korean, as they are published.")
-        .permit("A", Scopes::NONE)
         .params(&[BACKFILL, &[partition_param(2)], SPAN, POST_FIELDS])
         .stream_handler(&v2::streams::firehose_ko),
-    Endpoint::new("streamPostsFirehosePt", "GET", "/2/<posts>/firehose/stream/lang/pt")
+    app_endpoint("streamPostsFirehosePt", "GET", "/2/<posts>/firehose/stream/lang/pt")
         .summary("All posts in Portuguese, as they are published.")
-        .permit("A", Scopes::NONE)
         .params(&[BACKFILL, &[partition_param(2)], SPAN, POST_FIELDS])
         .stream_handler(&v2::streams::firehose_pt),
-    Endpoint::new("streamPostsCompliance", "GET", "/2/<posts>/compliance/stream")
+    app_endpoint("streamPostsCompliance", "GET", "/2/<posts>/compliance/stream")
         .summary("Compliance events of posts: deletions, withholdings, edits.")
-        .permit("A", Scopes::NONE)
         .params(&[BACKFILL, &[partition_param(4)], SPAN])
         .stream_handler(&v2::streams::posts_compliance),
-    Endpoint::new("streamUsersCompliance", "GET", "/2/users/compliance/stream")
+    app_endpoint("streamUsersCompliance", "GET", "/2/users/compliance/stream")
         .summary("Compliance events of users: protections, suspensions, deletions.")
-        .permit("A", Scopes::NONE)
         .params(&[BACKFILL, &[partition_param(4)], SPAN])
         .stream_handler(&v2::streams::users_compliance),
-    Endpoint::new("streamLabelsCompliance", "GET", "/2/<posts>/label/stream")
+    app_endpoint("streamLabelsCompliance", "GET", "/2/<posts>/label/stream")
         .summary("Labels applied to posts.")
-        .permit("A", Scopes::NONE)
         .params(&[BACKFILL, SPAN])
         .stream_handler(&v2::streams::labels),
-    Endpoint::new("streamLikesFirehose", "GET", "/2/likes/firehose/stream")
+    app_endpoint("streamLikesFirehose", "GET", "/2/likes/firehose/stream")
         .summary("All likes, as they happen.")
-        .permit("A", Scopes::NONE)
         .params(&[BACKFILL, &[partition_param(20)], SPAN, LIKE_FIELDS])
         .stream_handler(&v2::streams::likes_firehose),
-    Endpoint::new("streamLikesSample10", "GET", "/2/likes/sample10/stream")
+    app_endpoint("streamLikesSample10", "GET", "/2/likes/sample10/stream")
         .summary("About 10 % of all likes, as they happen.")
-        .permit("A", Scopes::NONE)
         .params(&[BACKFILL, &[partition_param(2)], SPAN, LIKE_FIELDS])
         .stream_handler(&v2::streams::likes_sample10),
-    Endpoint::new("streamLikesCompliance", "GET", "/2/likes/compliance/stream")
+    app_endpoint("streamLikesCompliance", "GET", "/2/likes/compliance/stream")
         .summary("Compliance events of likes: removals.")
-        .permit("A", Scopes::NONE)
         .params(&[BACKFILL, SPAN])
         .stream_handler(&v2::streams::likes_compliance),
 ];

@@ -1,17 +1,15 @@
 //! Usage of an app, and the OpenAPI documents.
 
-use base::Scopes;
 use view::ObjectKind;
 use web::endpoint::{Endpoint, FieldNames, Kind, Parameter, per_quarter_hour};
 
-use super::shared::object_fields_param;
+use super::shared::{app_endpoint, object_fields_param};
 use crate::v2;
 
 pub static USAGE: &[Endpoint] = &[
-    Endpoint::new("getUsage", "GET", "/2/usage/<posts>")
+    app_endpoint("getUsage", "GET", "/2/usage/<posts>")
         .handler(&v2::usage::get_post_usage)
         .summary("The number of posts the app has read per day.")
-        .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(50)], &[])
         .params(&[&[
             Parameter::query("days", Kind::int(1, 90), "The number of days to return.").default_number(7),

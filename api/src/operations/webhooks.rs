@@ -3,7 +3,7 @@
 use base::Scopes;
 use web::endpoint::{BodySpec, Endpoint, Kind, Parameter, per_quarter_hour};
 
-use super::shared::{WEBHOOK, plain_fields_param};
+use super::shared::{WEBHOOK, app_endpoint, plain_fields_param};
 use crate::v2;
 
 pub static WEBHOOKS: &[Endpoint] = &[
@@ -13,9 +13,8 @@ pub static WEBHOOKS: &[Endpoint] = &[
         .limits(&[per_quarter_hour(450)], &[per_quarter_hour(450)])
         .body(BodySpec::Json(&[Parameter::member("url", Kind::text(1, 200)).as_required()]))
         .handler(&v2::webhooks::create),
-    Endpoint::new("getWebhooks", "GET", "/2/webhooks")
+    app_endpoint("getWebhooks", "GET", "/2/webhooks")
         .summary("The app's webhooks.")
-        .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(450)], &[])
         .params(&[&[plain_fields_param("webhook_config.fields", &["created_at", "id", "url", "valid"])]])
         .handler(&v2::webhooks::list),
@@ -31,21 +30,19 @@ pub static WEBHOOKS: &[Endpoint] = &[
         .limits(&[per_quarter_hour(450)], &[per_quarter_hour(450)])
         .params(&[WEBHOOK])
         .handler(&v2::webhooks::delete),
-    Endpoint::new("createWebhookReplayJob", "POST", "/2/webhooks/replay")
+    app_endpoint("createWebhookReplayJob", "POST", "/2/webhooks/replay")
         .summary("Replays the events of a time range to a webhook.")
-        .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(100)], &[])
         .body(BodySpec::Json(&[Parameter::member("webhook_id", Kind::ID).as_required(), FROM, TO]))
         .handler(&v2::webhooks::start_replay_job),
     // The dates may be in the query or in the body, so neither requires them.
-    Endpoint::new(
+    app_endpoint(
         "createAccountActivityReplayJob",
         "POST",
         "/2/account_activity/replay/webhooks/{webhook_id}/subscriptions/all",
     )
     .summary("Deprecated; use `POST /2/webhooks/replay`.")
     .deprecated()
-    .permit("A", Scopes::NONE)
     .limits(&[per_quarter_hour(100)], &[])
     .params(&[
         WEBHOOK,

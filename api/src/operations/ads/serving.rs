@@ -1,22 +1,21 @@
 //! Ad serving and analytics files.
 
-use base::{Entitlement, Scopes};
+use base::Entitlement;
 use web::endpoint::{BodySpec, Endpoint, ErrorFormat, Kind, Parameter, per_quarter_hour};
 
 use crate::ads::{download_analytics_file, serve};
+use crate::operations::shared::app_endpoint;
 
 pub static SERVING: &[Endpoint] = &[
-    Endpoint::new("requestAds", "POST", "/ads-serve/1/request")
+    app_endpoint("requestAds", "POST", "/ads-serve/1/request")
         .summary("Selects ads for a viewer, each with an impression token.")
-        .permit("A", Scopes::NONE)
         .require_entitlement(Entitlement::AdsServing)
         .limits(&[per_quarter_hour(900_000)], &[])
         .body(BodySpec::Raw)
         .error_format(ErrorFormat::Ads)
         .handler(&serve::request_ads),
-    Endpoint::new("reportAds", "POST", "/ads-serve/1/events")
+    app_endpoint("reportAds", "POST", "/ads-serve/1/events")
         .summary("Reports impressions and engagements of served ads, all or none.")
-        .permit("A", Scopes::NONE)
         .require_entitlement(Entitlement::AdsServing)
         .limits(&[per_quarter_hour(900_000)], &[])
         .body(BodySpec::Raw)
