@@ -1,7 +1,7 @@
 //! Days and hours in an account's time zone.
 
 use jiff::tz::{self, TimeZone};
-use jiff::{Span, Timestamp};
+use jiff::{Span, Timestamp, Zoned};
 
 use crate::Time;
 use crate::time::{DAY_MS, HOUR_MS};
@@ -43,10 +43,13 @@ impl AccountTimeZone {
         self.0.iana_name().unwrap_or("UTC")
     }
 
+    fn zoned(&self, at: Time) -> Zoned {
+        Timestamp::from_millisecond(at.ms()).unwrap_or_default().to_zoned(self.0.clone())
+    }
+
     /// The UTC offset at a moment, in milliseconds.
     pub fn utc_offset_ms(&self, at: Time) -> i64 {
-        let moment = Timestamp::from_millisecond(at.ms()).unwrap_or_default();
-        i64::from(self.0.to_offset(moment).seconds()) * 1000
+        i64::from(self.zoned(at).offset().seconds()) * 1000
     }
 
     /// The offset of its full hours from those of UTC, in milliseconds.
@@ -61,8 +64,7 @@ impl AccountTimeZone {
 
     /// The start of the day that contains a moment, and of the next day.
     pub fn day_bounds(&self, at: Time) -> (Time, Time) {
-        let moment = Timestamp::from_millisecond(at.ms()).unwrap_or_default();
-        let zoned = moment.to_zoned(self.0.clone());
+        let zoned = self.zoned(at);
         let from = zoned.start_of_day().map(|day| day.timestamp());
         let to = zoned.tomorrow().and_then(|next| next.start_of_day());
         if let (Ok(from), Ok(to)) = (from, to) {
@@ -88,8 +90,7 @@ impl AccountTimeZone {
 
     /// The same local time some months later, on the last day of the month if that is shorter.
     pub fn plus_months(&self, at: Time, months: i32) -> Time {
-        let moment = Timestamp::from_millisecond(at.ms()).unwrap_or_default();
-        let zoned = moment.to_zoned(self.0.clone());
+        let zoned = self.zoned(at);
         let later = Span::new().try_months(months).and_then(|span| zoned.checked_add(span));
         // Beyond the calendar's end every month has 31 days.
         later.map_or_else(
@@ -100,32 +101,27 @@ impl AccountTimeZone {
 
     /// A moment in the zone, such as `2026-03-01 14:05 PST`.
     pub fn format_time(&self, at: Time) -> String {
-        let moment = Timestamp::from_millisecond(at.ms()).unwrap_or_default();
-        moment.to_zoned(self.0.clone()).strftime("%Y-%m-%d %H:%M %Z").to_string()
+        self.zoned(at).strftime("%Y-%m-%d %H:%M %Z").to_string()
     }
 
     /// The date of a moment in the zone, such as `Sun 1 Mar`.
     pub fn format_day(&self, at: Time) -> String {
-        let moment = Timestamp::from_millisecond(at.ms()).unwrap_or_default();
-        moment.to_zoned(self.0.clone()).strftime("%a %-d %b").to_string()
+        self.zoned(at).strftime("%a %-d %b").to_string()
     }
 
     /// A moment in the zone, such as `1 March 2026, 14:05 PST`.
     pub fn format_long(&self, at: Time) -> String {
-        let moment = Timestamp::from_millisecond(at.ms()).unwrap_or_default();
-        moment.to_zoned(self.0.clone()).strftime("%-d %B %Y, %H:%M %Z").to_string()
+        self.zoned(at).strftime("%-d %B %Y, %H:%M %Z").to_string()
     }
 
     /// The date of a moment in the zone, such as `1 March 2026`.
     pub fn format_date(&self, at: Time) -> String {
-        let moment = Timestamp::from_millisecond(at.ms()).unwrap_or_default();
-        moment.to_zoned(self.0.clone()).strftime("%-d %B %Y").to_string()
+        self.zoned(at).strftime("%-d %B %Y").to_string()
     }
 
     /// A moment as a `datetime-local` value in the zone, such as `2026-03-01T14:05`.
     pub fn format_local(&self, at: Time) -> String {
-        let moment = Timestamp::from_millisecond(at.ms()).unwrap_or_default();
-        moment.to_zoned(self.0.clone()).strftime("%Y-%m-%dT%H:%M").to_string()
+        self.zoned(at).strftime("%Y-%m-%dT%H:%M").to_string()
     }
 
     /// The moment of a `datetime-local` value in the zone. Of two moments with the same local time, the first; a time
