@@ -173,27 +173,29 @@ pub struct SiteLinks {
     pub console: &'static str,
 }
 
+pub const SITE_LINKS: SiteLinks = SiteLinks {
+    home: "/",
+    sign_in: "/login",
+    sign_up: "/join",
+    sign_out: "/logout",
+    forgot_password: "/forgotten-password",
+    account: "/settings/account",
+    security: "/settings/security",
+    sessions: "/settings/sessions",
+    connected_apps: "/settings/apps",
+    data: "/settings/data",
+    notifications: "/notifications",
+    apps: "/developer/apps",
+    new_app: "/developer/apps/new",
+    ads: "/ads",
+    search: "/developer/search",
+    signature: "/developer/explain",
+    mailbox: "/mailbox",
+    console: "/console",
+};
+
 impl Default for SiteLinks {
     fn default() -> Self {
-        Self {
-            home: "/",
-            sign_in: "/sign-in",
-            sign_up: "/sign-up",
-            sign_out: "/sign-out",
-            forgot_password: "/forgotten-password",
-            account: "/settings/account",
-            security: "/settings/security",
-            sessions: "/settings/sessions",
-            connected_apps: "/settings/apps",
-            data: "/settings/data",
-            notifications: "/notifications",
-            apps: "/developer/apps",
-            new_app: "/developer/apps/new",
-            ads: "/ads",
-            search: "/developer/search",
-            signature: "/developer/signature",
-            mailbox: "/developer/mailbox",
-            console: "/console",
-        }
+        SITE_LINKS
     }
 }

@@ -69,7 +69,9 @@ pub use device::device_name;
 pub use difference::TextDifference;
 pub use error::{ErrorPage, PageErrorKind};
 pub use field::{FormField, FormProblem};
-pub use frame::{MAX_PATH_LENGTH, Notice, NoticeLevel, PageFrame, RULES_PATH, SignedInAccount, SiteLinks, ZonedTime};
+pub use frame::{
+    MAX_PATH_LENGTH, Notice, NoticeLevel, PageFrame, RULES_PATH, SITE_LINKS, SignedInAccount, SiteLinks, ZonedTime,
+};
 pub use keys::{AppKeysPage, CredentialItem, CredentialKind, CredentialValue, RegenerateKeyPage, RevealedCredentials};
 pub use landing::LandingPage;
 pub use mailbox::{EmailLine, EmailPage, MailboxItem, MailboxPage};

@@ -9,36 +9,17 @@ use network::emails::EmailSite;
 use network::passwords::PasswordPool;
 use network::sessions::VisitorFormTokens;
 use network::sign_in::SignInService;
-use pages::{PageFrame, RULES_PATH, SiteLinks, ZonedTime};
+use pages::{PageFrame, RULES_PATH, ZonedTime};
 use store::Store;
 use tokio::sync::OnceCell;
+
+pub use pages::SITE_LINKS;
 
 use crate::ServerConfig;
 use crate::access_log::RequestId;
 
 /// Where people go after signing in, unless another path was requested.
 pub const DEFAULT_PATH: &str = pages::members::HOME_PATH;
-
-pub const SITE_LINKS: SiteLinks = SiteLinks {
-    home: "/",
-    sign_in: "/login",
-    sign_up: "/join",
-    sign_out: "/logout",
-    forgot_password: "/forgotten-password",
-    account: "/settings/account",
-    security: "/settings/security",
-    sessions: "/settings/sessions",
-    connected_apps: "/settings/apps",
-    data: "/settings/data",
-    notifications: "/notifications",
-    apps: "/developer/apps",
-    new_app: "/developer/apps/new",
-    ads: "/ads",
-    search: "/developer/search",
-    signature: "/developer/explain",
-    mailbox: "/mailbox",
-    console: "/console",
-};
 
 /// Path and title of each text of the site's owners, and the settings that it shows.
 const SITE_TEXTS: [(&str, &str, &[&str]); 4] = [

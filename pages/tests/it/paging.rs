@@ -62,6 +62,6 @@ fn links_to_sign_in_lead_back() {
     let sign_up: SignUpPage = state(sign_in::sign_up_states(), "plain");
     let sign_up = SignUpPage { next: "/ada/status/17".to_owned(), ..sign_up };
     for html in [thread.render_html().unwrap(), sign_up.render_html().unwrap()] {
-        assert!(html.contains("<a href=\"/sign-in?next=%2Fada%2Fstatus%2F17\">Sign in</a>"), "{html}");
+        assert!(html.contains("<a href=\"/login?next=%2Fada%2Fstatus%2F17\">Sign in</a>"), "{html}");
     }
 }
