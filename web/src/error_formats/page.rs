@@ -3,6 +3,7 @@
 
 use base::Refusal;
 use base::clock::wall_time;
+use base::text::escape_html;
 use edge::Body;
 use http::header::{HeaderValue, RETRY_AFTER};
 use pages::{ErrorPage, HtmlPage, PageErrorKind};
@@ -118,19 +119,4 @@ pub(super) fn render_page(status: u16, title: &str, detail: &str) -> HttpReply {
          <h1>{title}</h1>\n<p>{detail}</p>\n</html>\n"
     );
     HttpReply::html(status, page)
-}
-
-fn escape_html(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            character => escaped.push(character),
-        }
-    }
-    escaped
 }
