@@ -129,7 +129,7 @@ impl Handler for ControlServer {
 impl ControlServer {
     async fn answer(&self, request: Request<Body>) -> Response<Body> {
         let (mut parts, body) = request.into_parts();
-        let HttpReply { status, headers, body, .. } = match self.authorize_api_call(&parts) {
+        let reply = match self.authorize_api_call(&parts) {
             Ok(Some(api)) => {
                 // A control token is no credential of the API.
                 parts.headers.remove(AUTHORIZATION);
@@ -138,11 +138,7 @@ impl ControlServer {
             Ok(None) => self.handle_request(&parts, body).await,
             Err(reply) => *reply,
         };
-        let mut response = Response::new(body);
-        *response.status_mut() = http::StatusCode::from_u16(status).unwrap_or_default();
-        *response.headers_mut() = headers;
-        response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        response
+        reply.header(CACHE_CONTROL, HeaderValue::from_static("no-store")).into()
     }
 }
 

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use bytes::Bytes;
 use edge::Body;
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
+use http::{Response, StatusCode};
 use serde_json::Value;
 
 /// As the v2 API labels JSON.
@@ -24,6 +25,15 @@ pub struct HttpReply {
     pub body: Body,
     /// Whether each chunk must be sent as soon as it is available.
     pub streamed: bool,
+}
+
+impl From<HttpReply> for Response<Body> {
+    fn from(reply: HttpReply) -> Self {
+        let mut response = Self::new(reply.body);
+        *response.status_mut() = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        *response.headers_mut() = reply.headers;
+        response
+    }
 }
 
 impl HttpReply {

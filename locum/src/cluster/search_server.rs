@@ -7,7 +7,7 @@ use base::{Error, Refusal};
 use edge::{Body, Handler, ListenerLimits};
 use futures_util::future::BoxFuture;
 use http::header::{AUTHORIZATION, HeaderValue};
-use http::{Method, Request, Response, StatusCode};
+use http::{Method, Request, Response};
 use network::search::PostSearch;
 use store::Store;
 use tokio::sync::Semaphore;
@@ -75,13 +75,7 @@ impl ClusterServer {
 impl Handler for ClusterServer {
     fn call(&self, request: Request<Body>) -> BoxFuture<'static, Response<Body>> {
         let server = self.clone();
-        Box::pin(async move {
-            let HttpReply { status, headers, body, .. } = server.answer(request).await;
-            let mut response = Response::new(body);
-            *response.status_mut() = StatusCode::from_u16(status).unwrap_or_default();
-            *response.headers_mut() = headers;
-            response
-        })
+        Box::pin(async move { server.answer(request).await.into() })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use edge::{Body, gzip};
 use http::header::{CACHE_CONTROL, CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS};
-use http::{Method, Response, StatusCode};
+use http::{Method, Response};
 
 use super::{RequestTrace, ServerState};
 use crate::endpoint::ErrorFormat;
@@ -76,9 +76,7 @@ impl ServerState {
         self.cors.add_cors_headers(trace.error_format, &head.headers, &mut headers);
         let elapsed_ms = u64::try_from(trace.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         headers.insert(RESPONSE_TIME, HeaderValue::from(elapsed_ms));
-        let mut response = Response::new(body);
-        *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        *response.headers_mut() = headers;
+        let response = HttpReply { status, headers, body, streamed }.into();
         let response = if streamed {
             gzip::compress_stream(&head.headers, response)
         } else {
