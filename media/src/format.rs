@@ -1,5 +1,7 @@
 //! Format detection from the first bytes of a file.
 
+use crate::{GIF_BYTES, IMAGE_BYTES, SUBTITLE_BYTES, VIDEO_BYTES};
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MediaFormat {
     Jpeg,
@@ -47,6 +49,16 @@ impl MediaFormat {
         let digits = !number.is_empty() && number.iter().all(u8::is_ascii_digit);
         let timed = lines.next()?.windows(5).any(|part| part == b" --> ");
         (digits && timed).then_some(Self::Srt)
+    }
+
+    /// The size of the largest file, in bytes.
+    pub const fn byte_limit(self) -> u64 {
+        match self {
+            Self::Jpeg | Self::Png | Self::WebP => IMAGE_BYTES,
+            Self::Gif => GIF_BYTES,
+            Self::Mp4 => VIDEO_BYTES,
+            Self::Vtt | Self::Srt => SUBTITLE_BYTES,
+        }
     }
 
     pub const fn content_type(self) -> &'static str {

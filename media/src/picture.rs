@@ -8,7 +8,7 @@ use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
 
 use crate::sizes::{ImageSize, SIZES, SMALL};
-use crate::{GIF_BYTES, IMAGE_BYTES, MediaFormat, MediaRejection, gif, jpeg, png, strip_metadata, webp};
+use crate::{IMAGE_BYTES, MediaFormat, MediaRejection, gif, jpeg, png, strip_metadata, webp};
 
 /// In pixels.
 const MAX_SIDE: u32 = 8192;
@@ -47,7 +47,7 @@ pub struct ResizedImage {
 pub fn measure_image(bytes: &[u8]) -> Result<ImageProperties, MediaRejection> {
     let format = MediaFormat::sniff(bytes).filter(|format| format.is_image());
     let format = format.ok_or(MediaRejection::Unknown)?;
-    let limit = if format == MediaFormat::Gif { GIF_BYTES } else { IMAGE_BYTES };
+    let limit = format.byte_limit();
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limit {
         return Err(MediaRejection::TooLarge(limit));
     }

@@ -5,15 +5,12 @@ use base::{Error, Refusal, UserId};
 use bytes::BytesMut;
 use edge::BodyError;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
-use media::{MediaFormat, MediaRejection};
 use multer::{Constraints, Multipart, SizeLimit};
-use network::uploads::{self as rules, NewUpload, UploadKind};
-use store::media::Media;
-use store::uploads::UploadSegment;
+use network::uploads::UploadKind;
 use web::body;
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
-use web::uploads::{IncomingFile, UploadProcessor, receive, segment_path, storage_unavailable};
+use web::uploads::{IncomingFile, UploadProcessor, receive};
 
 use super::forms::{FormOutcome, SubmittedFields};
 use super::request::ManagerAccount;
@@ -165,54 +162,16 @@ async fn store_media(
     let Some(incoming) = came else {
         return Ok(Err(media_problem("Choose a file").into()));
     };
-    let made = match create_media(call, uploads, route, sent, incoming).await? {
+    let there = route.clone();
+    let shared_with = call.read(move |tx| there.shared_user(tx)).await?.into_iter().collect();
+    let is_amplify = sent.text("media_category") == "amplify_video";
+    let video = if is_amplify { UploadKind::AmplifyVideo } else { UploadKind::Video };
+    let made = match uploads.create_media(route.request.user, incoming, video, shared_with).await? {
         Ok(made) => made,
         Err(unread) => return Ok(Err(media_problem(&unread.to_string()).into())),
     };
     let (there, typed) = (route.clone(), sent.clone());
     Ok(submit_once(call, route, sent, move |tx| there.add_medium(tx, &typed, &made.media_key)).await)
-}
-
-async fn create_media(
-    call: &RequestContext,
-    uploads: &UploadProcessor,
-    route: &ManagerRoute,
-    sent: &SubmittedFields,
-    incoming: &IncomingFile,
-) -> Result<Result<Media, MediaRejection>, Error> {
-    let Some(format) = MediaFormat::sniff(&incoming.head) else {
-        return Ok(Err(MediaRejection::Unknown));
-    };
-    let (kind, limit) = match format {
-        MediaFormat::Mp4 if sent.text("media_category") == "amplify_video" => {
-            (Some(UploadKind::AmplifyVideo), media::VIDEO_BYTES)
-        }
-        MediaFormat::Mp4 => (Some(UploadKind::Video), media::VIDEO_BYTES),
-        MediaFormat::Gif => (None, media::GIF_BYTES),
-        MediaFormat::Srt | MediaFormat::Vtt => return Ok(Err(MediaRejection::CategoryMismatch)),
-        _ => (None, media::IMAGE_BYTES),
-    };
-    if incoming.size > limit {
-        return Ok(Err(MediaRejection::TooLarge(limit)));
-    }
-    let (user, there) = (route.request.user, route.clone());
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let upload = call.write(move |tx| {
-        let shared_with = there.shared_user(tx)?;
-        let new = NewUpload { kind, total_bytes: None, limit, shared_with: shared_with.into_iter().collect() };
-        rules::initialize(tx, user, &new)
-    });
-    let upload = upload.await?;
-    let size = i64::try_from(incoming.size).unwrap_or(i64::MAX);
-    let (id, one) = (upload.id, UploadSegment { index: 0, size });
-    let moved = uploads.files().rename(incoming.name(), &segment_path(id, 0)).await;
-    moved.map_err(storage_unavailable)?;
-    let upload = call.write(move |tx| {
-        let mut upload = rules::add_segment(tx, user, id, one, limit)?;
-        rules::finalize(tx, &mut upload, false)?;
-        Ok(upload)
-    });
-    uploads.finish_upload(&upload.await?).await
 }
 
 impl ManagerRoute {

@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use base::{Error, Fault, Refusal};
+use base::{Error, Fault, Refusal, UserId};
 use futures_util::future::BoxFuture;
 use media::{
     CropPosition, FileStoreError, ImageProperties, MediaFormat, MediaRejection, ResizedImage, SUBTITLE_BYTES,
     crop_image, draw_still_card, measure_image, measure_video,
 };
-use network::uploads::{self as rules, LEASE_MS, ProcessedUpload, UploadKind};
+use network::uploads::{self as rules, LEASE_MS, NewUpload, ProcessedUpload, UploadKind};
 use store::media::Media;
-use store::uploads::{self as stored, MediaUpload, UploadState};
+use store::uploads::{self as stored, MediaUpload, UploadSegment, UploadState};
 
 use super::variants::{MadeVariants, needs_variants};
 use super::{IncomingFile, SCRATCH, UploadProcessor, segment_path, storage_unavailable, upload_folder};
@@ -50,6 +50,55 @@ impl UploadProcessor {
             tracing::info!(upload = %upload.id, error = %rejection, "rejected an upload");
         }
         Ok(())
+    }
+
+    /// Creates media from an image or a video of a kind. Other users may post it, too.
+    pub fn create_media<'a>(
+        &'a self,
+        owner: UserId,
+        file: &'a IncomingFile,
+        video: UploadKind,
+        shared_with: Vec<UserId>,
+    ) -> BoxFuture<'a, Result<Result<Media, MediaRejection>, Error>> {
+        Box::pin(async move {
+            let kind = match MediaFormat::sniff(&file.head) {
+                Some(MediaFormat::Srt | MediaFormat::Vtt) => return Ok(Err(MediaRejection::CategoryMismatch)),
+                format => format.filter(|format| *format == MediaFormat::Mp4).map(|_| video),
+            };
+            let new = NewUpload { kind, shared_with, ..NewUpload::default() };
+            match self.store_file(owner, file, new, false).await? {
+                Ok(upload) => self.finish_upload(&upload).await,
+                Err(rejection) => Ok(Err(rejection)),
+            }
+        })
+    }
+
+    /// Stores a file as an upload with all its segments, whose limit is that of the file's format. It is processed in
+    /// the background if `later`, else by [`UploadProcessor::finish_upload`].
+    pub async fn store_file(
+        &self,
+        owner: UserId,
+        file: &IncomingFile,
+        new: NewUpload,
+        later: bool,
+    ) -> Result<Result<MediaUpload, MediaRejection>, Error> {
+        let Some(limit) = MediaFormat::sniff(&file.head).map(MediaFormat::byte_limit) else {
+            return Ok(Err(MediaRejection::Unknown));
+        };
+        if file.size > limit {
+            return Ok(Err(MediaRejection::TooLarge(limit)));
+        }
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let new = NewUpload { limit, ..new };
+        let id = self.store.write(move |tx| rules::initialize(tx, owner, &new)).await?.id;
+        let segment = UploadSegment { index: 0, size: i64::try_from(file.size).unwrap_or(i64::MAX) };
+        self.files.rename(file.name(), &segment_path(id, 0)).await.map_err(storage_unavailable)?;
+        let stored = self.store.write(move |tx| {
+            let mut upload = rules::add_segment(tx, owner, id, segment, limit)?;
+            rules::finalize(tx, &mut upload, later)?;
+            Ok(upload)
+        });
+        Ok(Ok(stored.await?))
     }
 
     /// Creates media from an upload whose segments are complete. Variants are made later.

@@ -9,7 +9,7 @@ use store::uploads::{MediaUpload, UploadSegment, UploadState};
 use web::error_formats;
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
-use web::uploads::{IncomingFile, UploadForm, UploadProcessor, is_legacy, receive, segment_path, storage_unavailable};
+use web::uploads::{UploadForm, UploadProcessor, is_legacy, receive, segment_path, storage_unavailable};
 
 pub(crate) async fn initialize(call: RequestContext) -> Result<HttpReply, Error> {
     let body = call.body();
@@ -165,16 +165,6 @@ async fn add_segment(
         let message = format!("The `segment_index` query parameter value [{index}] is not between 0 and 999");
         return Err(Refusal::invalid_parameter("segment_index", index, message).into());
     }
-    store_segment(call, uploads, id, incoming, index).await
-}
-
-async fn store_segment(
-    call: &RequestContext,
-    uploads: &UploadProcessor,
-    id: MediaId,
-    incoming: &IncomingFile,
-    index: i64,
-) -> Result<MediaUpload, Error> {
     let (user, limit) = (call.require_user()?, size_limit(None));
     let size = i64::try_from(incoming.size).unwrap_or(i64::MAX);
     let segment = UploadSegment { index, size };
@@ -205,15 +195,26 @@ async fn finish_upload(call: &RequestContext, uploads: &UploadProcessor, id: Med
             Ok((upload, before == UploadState::Receiving))
         })
         .await?;
+    process_upload(call, uploads, &upload, is_first).await
+}
+
+/// Processes an upload that waits for no background work, if this request is the first to finalize it.
+async fn process_upload(
+    call: &RequestContext,
+    uploads: &UploadProcessor,
+    upload: &MediaUpload,
+    is_first: bool,
+) -> Result<HttpReply, Error> {
     if is_first && upload.state == UploadState::Processing {
-        return match uploads.finish_upload(&upload).await? {
-            Ok(media) => respond_finished(call, &upload, Some(&media)),
+        return match uploads.finish_upload(upload).await? {
+            Ok(media) => respond_finished(call, upload, Some(&media)),
             Err(rejection) => Err(unfit_refusal(call, &rejection).into()),
         };
     }
     uploads.wake();
+    let id = upload.id;
     let media = call.read(move |tx| Ok(store::media::find_by_id(tx, id)?)).await?;
-    respond_finished(call, &upload, media.as_ref())
+    respond_finished(call, upload, media.as_ref())
 }
 
 async fn upload_whole(call: &RequestContext, uploads: &UploadProcessor, form: &UploadForm) -> Result<HttpReply, Error> {
@@ -230,20 +231,13 @@ async fn upload_whole(call: &RequestContext, uploads: &UploadProcessor, form: &U
     if !fits {
         return Err(unfit_refusal(call, &MediaRejection::CategoryMismatch).into());
     }
-    let limit = match format {
-        MediaFormat::Mp4 => media::VIDEO_BYTES,
-        MediaFormat::Gif => media::GIF_BYTES,
-        MediaFormat::Srt | MediaFormat::Vtt => media::SUBTITLE_BYTES,
-        _ => media::IMAGE_BYTES,
-    };
-    if incoming.size > limit {
-        return Err(unfit_refusal(call, &MediaRejection::TooLarge(limit)).into());
+    let is_video = format == MediaFormat::Mp4;
+    let kind = is_video.then_some(category.unwrap_or(UploadKind::Video));
+    let new = NewUpload { kind, shared_with: parse_owners(form)?, ..NewUpload::default() };
+    match uploads.store_file(call.require_user()?, incoming, new, is_video).await? {
+        Ok(upload) => process_upload(call, uploads, &upload, true).await,
+        Err(rejection) => Err(unfit_refusal(call, &rejection).into()),
     }
-    let video = (format == MediaFormat::Mp4).then_some(category.unwrap_or(UploadKind::Video));
-    let new = NewUpload { kind: video, total_bytes: None, limit: size_limit(video), shared_with: parse_owners(form)? };
-    let upload = start_upload(call, new).await?;
-    store_segment(call, uploads, upload.id, incoming, 0).await?;
-    finish_upload(call, uploads, upload.id).await
 }
 
 fn unfit_refusal(call: &RequestContext, rejection: &MediaRejection) -> Refusal {
