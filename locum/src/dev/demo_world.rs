@@ -3,7 +3,7 @@
 use ads::resources::accounts::{self, NewAdsAccount};
 use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
 use ads_engine::{AccountContext, AdsRecord, ParsedParams, engine};
-use base::{Error, UserId};
+use base::{AppId, Error, Secret, UserId};
 use network::apps::{self, AccessLevel, App, AppCredentials, AppRegistration, OAuthClientKind as AppKind, Permission};
 use network::tokens;
 use network::users;
@@ -11,6 +11,7 @@ use store::Tx;
 
 use super::demo_extras;
 use super::demo_people::PEOPLE;
+use super::env_file::EnvFile;
 use super::world_builder::DemoWorldBuilder;
 use super::{PictureFile, demo_campaigns, demo_targeting};
 
@@ -18,31 +19,21 @@ pub(super) const PASSWORD: &str = "dev";
 /// The redirect URI of the demo apps; nothing needs to listen there.
 pub(super) const CALLBACK: &str = "http://127.0.0.1:8765/callback";
 
-#[derive(Clone, Debug)]
-pub(super) struct DemoCredentials {
-    pub(super) app: AppCredentials,
-    pub(super) public_app: AppCredentials,
-    pub(super) users: [DemoUserKeys; 2],
-    pub(super) ads_account: String,
-    pub(super) funding_instrument: String,
-    /// Paths relative to the media directory.
-    pub(super) pictures: Vec<PictureFile>,
-}
-
-#[derive(Clone, Debug)]
+/// A user with tokens of an app.
 pub(super) struct DemoUserKeys {
     pub(super) id: UserId,
-    pub(super) username: &'static str,
-    pub(super) access_token: String,
-    pub(super) access_token_secret: String,
-    pub(super) user_token: String,
+    pub(super) username: String,
+    pub(super) access_token: Secret,
+    pub(super) access_token_secret: Secret,
+    pub(super) user_token: Secret,
 }
 
+/// Returns the lines of `dev.env`, and the pictures with their paths relative to the media directory.
 pub(super) fn create_demo_world(
     tx: &mut Tx<'_>,
     password_hash: &str,
     campaigns: bool,
-) -> Result<DemoCredentials, Error> {
+) -> Result<(EnvFile, Vec<PictureFile>), Error> {
     let mut world = DemoWorldBuilder::new(tx, password_hash)?;
     world.create_follows(tx)?;
     let (demo, app) = register_app(tx, world.user_id("ada")?, &DEMO)?;
@@ -60,22 +51,25 @@ pub(super) fn create_demo_world(
         ..NewAdsAccount::default()
     };
     let (account, instrument) = create_ads_account(tx, world.user_id("ada")?, &new, funds)?;
-    let ada = issue_user_keys(tx, &demo, world.user_id("ada")?, "ada")?;
-    let bob = issue_user_keys(tx, &demo, world.user_id("bob")?, "bob")?;
+    let ada = issue_user_keys(tx, demo.id, world.user_id("ada")?, "ada", Permission::Messages)?;
+    let bob = issue_user_keys(tx, demo.id, world.user_id("bob")?, "bob", Permission::Messages)?;
     // Additions go here, after the credentials, so that existing keys stay the same.
     let mut pictures = vec![(demo_extras::create_extras(tx, &world)?, demo_extras::PICTURE)];
     if campaigns {
         pictures.extend(demo_campaigns::create_campaigns(tx, &world, &account)?);
         demo_targeting::create_targeting(tx, &world)?;
     }
-    Ok(DemoCredentials {
-        app,
-        public_app: public,
-        users: [ada, bob],
-        ads_account: account.formatted_id(),
-        funding_instrument: instrument.formatted_id(),
-        pictures,
-    })
+    let mut lines = EnvFile::default();
+    lines.add_api_keys(&app, "");
+    lines.add_user(&ada, "");
+    lines.add_user(&bob, "_2");
+    lines.add_oauth_client(&app, "");
+    lines.add_line("PUBLIC_CLIENT_ID", &public.client_id);
+    lines.add_line("CALLBACK_URL", CALLBACK);
+    lines.add_api_keys(&public, "_2");
+    lines.add_line("ADS_ACCOUNT_ID", &account.formatted_id());
+    lines.add_line("ADS_FUNDING_INSTRUMENT_ID", &instrument.formatted_id());
+    Ok((lines, pictures))
 }
 
 /// Returns the account and its funding instrument. `funds` are micros of its currency.
@@ -132,14 +126,14 @@ fn register_app(tx: &mut Tx<'_>, owner: UserId, sketch: &DemoApp) -> Result<(App
     apps::create(tx, &new)
 }
 
-fn issue_user_keys(tx: &mut Tx<'_>, app: &App, user: UserId, username: &'static str) -> Result<DemoUserKeys, Error> {
-    let (token, secret) = tokens::mint_oauth1(tx, app.id, user, Permission::Messages)?;
-    let user_token = tokens::mint_oauth2(tx, app.id, user, tokens::all_scopes(), None)?;
-    Ok(DemoUserKeys {
-        id: user,
-        username,
-        access_token: token.expose_secret().to_owned(),
-        access_token_secret: secret.expose_secret().to_owned(),
-        user_token: user_token.expose_secret().to_owned(),
-    })
+pub(super) fn issue_user_keys(
+    tx: &mut Tx<'_>,
+    app: AppId,
+    id: UserId,
+    username: &str,
+    permission: Permission,
+) -> Result<DemoUserKeys, Error> {
+    let (access_token, access_token_secret) = tokens::mint_oauth1(tx, app, id, permission)?;
+    let user_token = tokens::mint_oauth2(tx, app, id, tokens::all_scopes(), None)?;
+    Ok(DemoUserKeys { id, username: username.to_owned(), access_token, access_token_secret, user_token })
 }

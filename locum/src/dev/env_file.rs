@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use base::Fault;
+use network::apps::AppCredentials;
 
-use super::demo_world::{CALLBACK, DemoCredentials, DemoUserKeys, PASSWORD};
+use super::demo_world::{DemoUserKeys, PASSWORD};
 use crate::command_error::CommandError;
 use crate::instance::write_private;
 
@@ -18,37 +19,28 @@ impl EnvFile {
         folder.join("dev.env")
     }
 
-    pub(super) fn from_credentials(credentials: &DemoCredentials) -> Self {
-        let mut lines = Self::default();
-        let DemoCredentials { app, public_app: public, users, .. } = credentials;
-        let [first, second] = users;
-        lines.add_line("API_KEY", &app.api_key);
-        lines.add_line("API_SECRET", app.api_secret.expose_secret());
-        lines.add_line("BEARER_TOKEN", app.bearer.expose_secret());
-        lines.add_user(first, "");
-        lines.add_user(second, "_2");
-        lines.add_line("CLIENT_ID", &app.client_id);
-        if let Some(secret) = &app.client_secret {
-            lines.add_line("CLIENT_SECRET", secret.expose_secret());
-        }
-        lines.add_line("PUBLIC_CLIENT_ID", &public.client_id);
-        lines.add_line("CALLBACK_URL", CALLBACK);
-        lines.add_line("API_KEY_2", &public.api_key);
-        lines.add_line("API_SECRET_2", public.api_secret.expose_secret());
-        lines.add_line("BEARER_TOKEN_2", public.bearer.expose_secret());
-        lines.add_line("ADS_ACCOUNT_ID", &credentials.ads_account);
-        lines.add_line("ADS_FUNDING_INSTRUMENT_ID", &credentials.funding_instrument);
-        lines
+    pub(super) fn add_api_keys(&mut self, app: &AppCredentials, suffix: &str) {
+        self.add_line(&format!("API_KEY{suffix}"), &app.api_key);
+        self.add_line(&format!("API_SECRET{suffix}"), app.api_secret.expose_secret());
+        self.add_line(&format!("BEARER_TOKEN{suffix}"), app.bearer.expose_secret());
     }
 
-    fn add_user(&mut self, user: &DemoUserKeys, suffix: &str) {
-        let mut set = |name: &str, value: &str| self.add_line(&format!("{name}{suffix}"), value);
-        set("USER_ID", &user.id.to_string());
-        set("USERNAME", user.username);
-        set("PASSWORD", PASSWORD);
-        set("ACCESS_TOKEN", &user.access_token);
-        set("ACCESS_TOKEN_SECRET", &user.access_token_secret);
-        set("USER_TOKEN", &user.user_token);
+    /// A public client has no secret.
+    pub(super) fn add_oauth_client(&mut self, app: &AppCredentials, suffix: &str) {
+        self.add_line(&format!("CLIENT_ID{suffix}"), &app.client_id);
+        if let Some(secret) = &app.client_secret {
+            self.add_line(&format!("CLIENT_SECRET{suffix}"), secret.expose_secret());
+        }
+    }
+
+    pub(super) fn add_user(&mut self, user: &DemoUserKeys, suffix: &str) {
+        let mut add = |name: &str, value: &str| self.add_line(&format!("{name}{suffix}"), value);
+        add("USER_ID", &user.id.to_string());
+        add("USERNAME", &user.username);
+        add("PASSWORD", PASSWORD);
+        add("ACCESS_TOKEN", user.access_token.expose_secret());
+        add("ACCESS_TOKEN_SECRET", user.access_token_secret.expose_secret());
+        add("USER_TOKEN", user.user_token.expose_secret());
     }
 
     pub(super) fn add_line(&mut self, name: &str, value: &str) {

@@ -332,11 +332,10 @@ fn create_world(
         }
         let mut pictures = Vec::new();
         if ["demo", "ads"].contains(&name.as_str()) && users::list(tx, None, 1)?.is_empty() {
-            let credentials = demo_world::create_demo_world(tx, &hash, name == "ads")?;
-            let text = EnvFile::from_credentials(&credentials).to_text();
-            instance::set_encrypted_fact(tx, &keyring, ENVIRONMENT_FACT_KEY, text.as_bytes())?;
+            let (lines, found) = demo_world::create_demo_world(tx, &hash, name == "ads")?;
+            instance::set_encrypted_fact(tx, &keyring, ENVIRONMENT_FACT_KEY, lines.to_text().as_bytes())?;
             meta::set(tx, WORLD_TIME_KEY, &tx.now().ms().to_string())?;
-            pictures = credentials.pictures;
+            pictures = found;
         }
         if let Some(file) = &file {
             let text = file.create(tx, &hash)?.to_text();

@@ -6,14 +6,13 @@ use base::{AppId, Error, PostId, Refusal, UserId};
 use network::apps::{self, AccessLevel, AppCredentials, AppRegistration, OAuthClientKind, Permission};
 use network::follows::follow_approved;
 use network::posts::{self, NewPost, PostAuthor};
-use network::tokens;
 use network::users::{self, NewUser};
 use store::Tx;
 
 use super::ads::FileAds;
 use super::entries::{AppEntry, PostEntry, UserEntry, WorldEntry};
 use super::moments::parse_moment;
-use crate::dev::demo_world::{CALLBACK, PASSWORD};
+use crate::dev::demo_world::{CALLBACK, DemoUserKeys, issue_user_keys};
 use crate::dev::env_file::EnvFile;
 use crate::dev::world_builder::moment_id;
 
@@ -31,15 +30,7 @@ pub(super) struct FileWorldBuilder<'h> {
 struct CreatedApp {
     id: AppId,
     credentials: AppCredentials,
-    users: Vec<CreatedTokens>,
-}
-
-struct CreatedTokens {
-    user: UserId,
-    username: String,
-    access_token: String,
-    access_token_secret: String,
-    user_token: String,
+    users: Vec<DemoUserKeys>,
 }
 
 impl<'h> FileWorldBuilder<'h> {
@@ -130,15 +121,7 @@ impl<'h> FileWorldBuilder<'h> {
         let mut users = Vec::new();
         for username in &entry.tokens {
             let user = self.user_id("tokens", username)?;
-            let (token, secret) = tokens::mint_oauth1(tx, app.id, user, permission)?;
-            let user_token = tokens::mint_oauth2(tx, app.id, user, tokens::all_scopes(), None)?;
-            users.push(CreatedTokens {
-                user,
-                username: username.clone(),
-                access_token: token.expose_secret().to_owned(),
-                access_token_secret: secret.expose_secret().to_owned(),
-                user_token: user_token.expose_secret().to_owned(),
-            });
+            users.push(issue_user_keys(tx, app.id, user, username, permission)?);
         }
         self.apps.push(CreatedApp { id: app.id, credentials, users });
         Ok(())
@@ -185,25 +168,12 @@ impl<'h> FileWorldBuilder<'h> {
     pub(super) fn env_lines(&self) -> EnvFile {
         let mut lines = EnvFile::default();
         for (app, suffix) in self.apps.iter().zip(["", "_2"]) {
-            let AppCredentials { api_key, api_secret, bearer, client_id, client_secret } = &app.credentials;
-            let mut add = |name: &str, value: &str| lines.add_line(&format!("{name}{suffix}"), value);
-            add("API_KEY", api_key);
-            add("API_SECRET", api_secret.expose_secret());
-            add("BEARER_TOKEN", bearer.expose_secret());
-            add("CLIENT_ID", client_id);
-            if let Some(secret) = client_secret {
-                add("CLIENT_SECRET", secret.expose_secret());
-            }
+            lines.add_api_keys(&app.credentials, suffix);
+            lines.add_oauth_client(&app.credentials, suffix);
         }
         let users = self.apps.first().map(|app| app.users.as_slice()).unwrap_or_default();
         for (user, suffix) in users.iter().zip(["", "_2"]) {
-            let mut add = |name: &str, value: &str| lines.add_line(&format!("{name}{suffix}"), value);
-            add("USER_ID", &user.user.to_string());
-            add("USERNAME", &user.username);
-            add("PASSWORD", PASSWORD);
-            add("ACCESS_TOKEN", &user.access_token);
-            add("ACCESS_TOKEN_SECRET", &user.access_token_secret);
-            add("USER_TOKEN", &user.user_token);
+            lines.add_user(user, suffix);
         }
         if let Some(account) = self.ads.first_account() {
             lines.add_line("ADS_ACCOUNT_ID", account);
