@@ -18,16 +18,16 @@ pub(super) fn write_text(dice: &Dice, kind: ActionKind, language: Language, hour
 }
 
 fn write_statement(dice: &Dice, book: &PhraseBook, hour: usize) -> Result<String, Fault> {
-    let (subject, tag) = dice.choose(book.subjects)?.copied().unwrap_or_default();
+    let (subject, tag) = dice.choose(&book.subjects)?.copied().unwrap_or_default();
     let mut text = String::new();
     if (6..10).contains(&hour) && dice.has_luck(25)? {
-        text.push_str(dice.word(book.mornings)?);
+        text.push_str(dice.word(&book.mornings)?);
         text.push_str(book.space);
     }
-    text.push_str(&dice.word(book.statements)?.replace("{}", subject));
+    text.push_str(&dice.word(&book.statements)?.replace("{}", subject));
     if dice.has_luck(60)? {
         text.push_str(book.space);
-        text.push_str(dice.word(book.remarks)?);
+        text.push_str(dice.word(&book.remarks)?);
     }
     if dice.has_luck(35)? {
         text.push_str(" #");
@@ -37,24 +37,24 @@ fn write_statement(dice: &Dice, book: &PhraseBook, hour: usize) -> Result<String
 }
 
 fn write_reply(dice: &Dice, book: &PhraseBook) -> Result<String, Fault> {
-    let mut text = dice.word(book.replies)?.to_owned();
+    let mut text = dice.word(&book.replies)?.to_owned();
     if dice.has_luck(70)? {
         text.push_str(book.space);
-        text.push_str(dice.word(book.remarks)?);
+        text.push_str(dice.word(&book.remarks)?);
     }
     if dice.has_luck(30)? {
-        let (subject, _) = dice.choose(book.subjects)?.copied().unwrap_or_default();
+        let (subject, _) = dice.choose(&book.subjects)?.copied().unwrap_or_default();
         text.push_str(book.space);
-        text.push_str(&dice.word(book.statements)?.replace("{}", subject));
+        text.push_str(&dice.word(&book.statements)?.replace("{}", subject));
     }
     Ok(text)
 }
 
 fn write_quote(dice: &Dice, book: &PhraseBook) -> Result<String, Fault> {
-    let mut text = dice.word(book.replies)?.to_owned();
+    let mut text = dice.word(&book.replies)?.to_owned();
     text.push_str(book.space);
-    text.push_str(dice.word(book.remarks)?);
-    let (_, tag) = dice.choose(book.subjects)?.copied().unwrap_or_default();
+    text.push_str(dice.word(&book.remarks)?);
+    let (_, tag) = dice.choose(&book.subjects)?.copied().unwrap_or_default();
     if dice.has_luck(40)? {
         text.push_str(" #");
         text.push_str(tag);
@@ -70,7 +70,8 @@ mod tests {
 
     #[test]
     fn a_seed_determines_texts_which_are_short_and_seldom_repeat() {
-        for book in PHRASE_BOOKS {
+        assert_eq!(PHRASE_BOOKS.len(), 7);
+        for book in PHRASE_BOOKS.iter() {
             let write = |number| write_text(&Dice::of_action(7, number), ActionKind::Post, book.language, 8).unwrap();
             let texts: HashSet<String> = (0..300).map(write).collect();
             assert!(texts.len() > 250, "{:?}: {}", book.language, texts.len());
