@@ -82,7 +82,7 @@ pub use moderation::{
     AuditFact, AuditItem, BlockedTermGroup, BlockedTermItem, DECISIONS_PATH, DecisionItem, DecisionsPage, DoneAction,
     InvitationItem, ReportPage, RoleItem, SettingItem, SettingSection, TextPage,
 };
-pub use page::{HtmlPage, Pager};
+pub use page::{HtmlPage, Pager, excerpt};
 pub use passkeys::{PasskeyAddition, PasskeyItem, PasskeySettings, PasskeySetupPage};
 pub use permissions::{PermissionLevel, ScopePermission, describe_scope};
 pub use post_preview::PostPreviewPage;

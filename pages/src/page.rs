@@ -96,7 +96,7 @@ pub(crate) fn is_web_url(url: &str) -> bool {
 }
 
 /// The beginning of a text on one line, with an ellipsis if there is more.
-pub(crate) fn excerpt(text: &str, max_characters: usize) -> String {
+pub fn excerpt(text: &str, max_characters: usize) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match text.char_indices().nth(max_characters) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default().trim_end()),

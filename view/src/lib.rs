@@ -64,6 +64,6 @@ pub use response::{
 };
 pub use shown_posts::{ShownMedia, ShownPost, ShownPosts, show_stored_media};
 pub use spaces::{render_space, render_space_lookup, render_spaces};
-pub use text_segments::{TextSegment, linked_text_segments};
+pub use text_segments::{TextSegment, linked_text_segments, text_segments};
 pub use trends::{render_personal_trends, render_trends};
 pub use usage::{ProjectUsage, render_usage};

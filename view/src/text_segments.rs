@@ -44,7 +44,7 @@ struct LinkSpan {
 }
 
 /// Splits a text at its links, without the link to its media.
-pub(crate) fn text_segments(text: &str, entities: &str) -> Vec<TextSegment> {
+pub fn text_segments(text: &str, entities: &str) -> Vec<TextSegment> {
     split_text(text, parse_entities(entities).urls, Vec::new())
 }
 

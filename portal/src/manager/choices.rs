@@ -8,10 +8,11 @@ use ads::resources::media_library::LIBRARY_MEDIA;
 use ads::resources::scheduled_posts::SCHEDULED_POST;
 use ads_engine::{AdsRecord, RecordView, Resource};
 use base::Error;
+use pages::excerpt;
 use serde_json::{Value, json};
 use store::Tx;
 
-use super::labels::{format_money, text_excerpt, word_label};
+use super::labels::{format_money, word_label};
 use super::request::ManagerAccount;
 use super::sections::card_sections;
 
@@ -130,7 +131,7 @@ pub(super) fn scheduled_posts(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<C
     let found = ctx.list(tx, &SCHEDULED_POST, Value::Null)?;
     let open = found.rows.iter().filter(|post| post.text("scheduled_status") == "SCHEDULED");
     let label = |post: &RecordView| {
-        format!("{} ({})", text_excerpt(post.text("text"), 60), ctx.format_time(post.time("scheduled_at")))
+        format!("{} ({})", excerpt(post.text("text"), 60), ctx.format_time(post.time("scheduled_at")))
     };
     Ok(open.map(|post| (post.id(), label(post))).collect())
 }

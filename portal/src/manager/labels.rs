@@ -2,8 +2,10 @@
 
 pub(super) use ads::budget::{format_amount, format_integer, format_money};
 use ads_engine::{AdsRole, RecordView};
+use pages::excerpt;
 use pages::manager::StatusBadge;
 use serde_json::Value;
+use store::posts::Post;
 
 pub(super) const fn role_label(role: AdsRole) -> &'static str {
     match role {
@@ -171,9 +173,10 @@ pub(super) fn or_dash(text: &str) -> &str {
     if text.is_empty() { "–" } else { text }
 }
 
-/// The beginning of a text, at most this many characters long.
-pub(super) fn text_excerpt(text: &str, length: usize) -> String {
-    text.chars().take(length).collect()
+/// The beginning of a post's text, with its links in their display form.
+pub(super) fn post_excerpt(post: &Post, length: usize) -> String {
+    let segments = view::text_segments(&post.text, &post.entities).into_iter();
+    excerpt(&segments.map(|segment| segment.text).collect::<String>(), length)
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use store::Tx;
 use super::choices;
 use super::fields::declared_fields;
 use super::forms::{FormDefinition, FormFieldSpec};
-use super::labels::{record_name, text_excerpt, word_label};
+use super::labels::{post_excerpt, record_name, word_label};
 use super::line_item_parts::is_preroll;
 use super::request::ManagerAccount;
 use super::targeting_search;
@@ -188,7 +188,7 @@ fn post_fields(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<Vec<FormFieldSpe
     };
     let mut newest = store::posts::find_by_ids(tx, &ids)?;
     newest.sort_by_key(|post| std::cmp::Reverse(post.id));
-    let newest = newest.iter().map(|post| (post.id.to_string(), text_excerpt(&post.text, 80)));
+    let newest = newest.iter().map(|post| (post.id.to_string(), post_excerpt(post, 80)));
     Ok(vec![
         FormFieldSpec::choice("pick", "Post", newest)
             .send_as("post_ids")

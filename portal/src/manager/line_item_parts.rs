@@ -6,12 +6,13 @@ use std::collections::HashMap;
 use ads::resources::curated_categories;
 use ads::resources::scheduled_posts::SCHEDULED_POST;
 use base::{Error, Fault, PostId, UserId};
+use pages::excerpt;
 use pages::manager::{DataTable, PageBlock, TableCell, TableRow};
 use serde_json::json;
 use store::Tx;
 use store::ledger::AdEntity;
 
-use super::labels::{or_dash, status_badge, text_excerpt, word_label};
+use super::labels::{or_dash, post_excerpt, status_badge, word_label};
 use super::request::{ManagerAccount, RecordPage};
 use super::sections::Section;
 use super::stats::EntityStats;
@@ -112,12 +113,12 @@ fn promoted_posts(tx: &mut Tx<'_>, ctx: &ManagerAccount, item: &RecordView) -> R
     let figures = EntityStats::load(tx, ctx, AdEntity::PromotedPost, &found.rows)?;
     let ids: Vec<PostId> = found.rows.iter().filter_map(|one| one.int("post_id").map(PostId::new)).collect();
     let posts = store::posts::find_by_ids(tx, &ids)?;
-    let texts: HashMap<i64, String> = posts.into_iter().map(|post| (post.id.get(), post.text)).collect();
+    let texts: HashMap<i64, String> = posts.iter().map(|post| (post.id.get(), post_excerpt(post, 140))).collect();
     let built = table.build(ctx, item, &found, |one| {
         let text = one.int("post_id").and_then(|id| texts.get(&id));
-        let text = text_excerpt(text.map_or("", String::as_str), 140);
+        let text = text.map_or("", String::as_str);
         let post = one.rendered_text("post_id");
-        let first = TableCell::from_text(or_dash(&text)).with_subtext(format!("Post {post}"));
+        let first = TableCell::from_text(or_dash(text)).with_subtext(format!("Post {post}"));
         let mut cells = vec![first, badge_cell(one, "entity_status"), badge_cell(one, "approval_status")];
         cells.extend(figures.table_cells(one.record.id, item.text("currency")));
         (post, cells)
@@ -162,7 +163,7 @@ fn scheduled_posts(tx: &mut Tx<'_>, ctx: &ManagerAccount, item: &RecordView) -> 
         let id = one.rendered_text("scheduled_post_id");
         // A post may have been deleted since.
         let post = posts.iter().find(|post| !post.deleted && Some(post.id) == one.int("scheduled_post_id"));
-        let text = post.map(|post| text_excerpt(post.text("text"), 140)).filter(|text| !text.is_empty());
+        let text = post.map(|post| excerpt(post.text("text"), 140)).filter(|text| !text.is_empty());
         let text = text.unwrap_or_else(|| format!("Scheduled post {id}"));
         let cells = vec![
             TableCell::from_text(text).with_link(ctx.page_path(&format!("/scheduled/{id}"))),

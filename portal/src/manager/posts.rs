@@ -4,7 +4,9 @@ use ads::resources::draft_posts::DRAFT_POST;
 use ads::resources::media_library::LIBRARY_MEDIA;
 use ads::resources::scheduled_posts::SCHEDULED_POST;
 use ads_engine::{OperationOutput, RecordView, Resource, ResourceVerb};
+use base::text::unescape_html;
 use base::{Error, PostId};
+use pages::excerpt;
 use pages::manager::{
     AdsManagerPage, CreativePreview, CreativePreviews, DataTable, NavLink, PageBlock, TableCell, TableRow,
 };
@@ -15,7 +17,7 @@ use super::choices::{self, MediaFilter};
 use super::creatives;
 use super::fields::declared_fields;
 use super::forms::{FormDefinition, FormFieldSpec, SubmittedFields};
-use super::labels::{status_badge, text_excerpt};
+use super::labels::status_badge;
 use super::request::{ManagerAccount, json_text};
 use super::sections::Section;
 use super::tables::{extendable_table, record_buttons, table_pager, text_column};
@@ -82,7 +84,7 @@ fn unpublished_table(
     let rows = found.rows.iter().map(|post| {
         let is_draft = part == "drafts";
         let at = if is_draft { post.time("updated_at") } else { post.time("scheduled_at") };
-        let first = TableCell::from_text(post_excerpt(post.text("text")))
+        let first = TableCell::from_text(text_label(post.text("text")))
             .with_link(ctx.page_path(&format!("/{part}/{}", post.id())))
             .with_subtext(post.text("name"));
         let mut cells = vec![
@@ -109,7 +111,7 @@ fn published_table(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<DataTable, E
     let rows = posts.iter().map(|post| {
         let id = json_text(post, "id_str");
         let is_promoted_only = post.get("nullcast").and_then(Value::as_bool) != Some(false);
-        let text = TableCell::from_text(post_excerpt(json_text(post, "full_text")));
+        let text = TableCell::from_text(text_label(&shown_text(post)));
         TableRow {
             name: id.to_owned(),
             cells: vec![
@@ -137,8 +139,22 @@ const fn visibility_label(is_promoted_only: bool) -> &'static str {
     if is_promoted_only { "Promoted only" } else { "Followers" }
 }
 
-fn post_excerpt(text: &str) -> String {
-    if text.is_empty() { "Post without text".to_owned() } else { text_excerpt(text, 140) }
+fn text_label(text: &str) -> String {
+    if text.is_empty() { "Post without text".to_owned() } else { excerpt(text, 140) }
+}
+
+/// The text of a post of the legacy API, with its links in their display form and without that to its media.
+fn shown_text(post: &Value) -> String {
+    let mut text = unescape_html(json_text(post, "full_text")).into_owned();
+    let links = |path| post.pointer(path).and_then(Value::as_array).into_iter().flatten();
+    // In the order of the text, so that a link is not taken for the beginning of a longer one.
+    for link in links("/entities/urls") {
+        text = text.replacen(json_text(link, "url"), json_text(link, "display_url"), 1);
+    }
+    for link in links("/entities/media") {
+        text = text.replacen(json_text(link, "url"), "", 1);
+    }
+    text.trim_end().to_owned()
 }
 
 pub(super) fn show(

@@ -18,7 +18,7 @@ use store::Tx;
 
 use super::choices::instrument_label;
 use super::forms::{FormDefinition, SubmittedFields};
-use super::labels::{format_money, record_name, text_excerpt, value_label, word_label};
+use super::labels::{format_money, post_excerpt, record_name, value_label, word_label};
 use super::request::{ManagerAccount, json_array, json_text};
 use super::tables::text_column;
 
@@ -174,7 +174,7 @@ fn promoted_post_rows(
     let posts = store::posts::find_by_ids(tx, &ids)?;
     let rows = ids.iter().map(|id| {
         let post = posts.iter().find(|post| post.id == *id);
-        let text = post.map_or_else(|| format!("Post {id}"), |post| text_excerpt(&post.text, 140));
+        let text = post.map_or_else(|| format!("Post {id}"), |post| post_excerpt(post, 140));
         let what = format!("{item}: promoted post");
         match now {
             Some(_) => change_row(what, text, "Not promoted".to_owned()),

@@ -21,7 +21,7 @@ use store::Tx;
 use store::ledger::{AdEntity, Metric, MetricSums, Placement, list_active_entities};
 use store::records::RecordVisibility;
 
-use super::labels::{record_name, word_label};
+use super::labels::{post_excerpt, record_name, word_label};
 use super::report_columns::{COLUMNS, ReportColumn};
 use super::request::ManagerAccount;
 use super::stats;
@@ -386,11 +386,11 @@ fn list_by_spend(tx: &mut Tx<'_>, ctx: &ManagerAccount, query: &ReportQuery) -> 
 fn entity_names(tx: &mut Tx<'_>, records: &[RecordView]) -> Result<Vec<String>, Error> {
     let posts: Vec<base::PostId> = records.iter().filter_map(|one| one.int("post_id").map(base::PostId::new)).collect();
     let posts = store::posts::find_by_ids(tx, &posts)?;
-    let texts: HashMap<i64, String> = posts.into_iter().map(|post| (post.id.get(), post.text)).collect();
+    let texts: HashMap<i64, String> = posts.iter().map(|post| (post.id.get(), post_excerpt(post, 80))).collect();
     let names = records.iter().map(|one| match one.int("post_id") {
         None => record_name(one),
         Some(post) => match texts.get(&post).filter(|text| !text.is_empty()) {
-            Some(text) => super::labels::text_excerpt(text, 80),
+            Some(text) => text.clone(),
             None => format!("Post {post}"),
         },
     });
