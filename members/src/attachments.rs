@@ -12,6 +12,9 @@ pub(crate) const MAX_ATTACHED: usize = 4;
 /// Characters.
 const MAX_DESCRIPTION: usize = 1000;
 
+/// Asks for a file that was sent and not kept.
+pub(crate) const CHOOSE_AGAIN: &str = "Choose the file again.";
+
 /// Stores a file and its description; the inner error is a sentence for the person.
 pub(crate) async fn attach_file(
     call: &RequestContext,

@@ -13,7 +13,8 @@ use pages::members::{
 use pages::{FormField, Notice};
 use portal::submitted_forms::{is_submitted, new_form_id, write_once};
 use portal::{
-    MemberVisit, PageExit, PageQuery, UploadSubmission, compose_box, post_error_message, redirect_to, run_upload_form,
+    MemberVisit, PageExit, PageQuery, SESSION_CHANGED, UploadSubmission, compose_box, post_error_message, redirect_to,
+    run_text_form,
 };
 use store::Tx;
 use store::unpublished_posts::UnpublishedPost;
@@ -23,7 +24,7 @@ use web::error_formats::error_message;
 use web::request_context::RequestContext;
 use web::uploads::UploadForm;
 
-use crate::attachments::{MAX_ATTACHED, attach_file, list_attached};
+use crate::attachments::{CHOOSE_AGAIN, MAX_ATTACHED, attach_file, list_attached};
 use crate::communities::community_path;
 use crate::drafts::parse_publication_time;
 use crate::post_cards::CardViewer;
@@ -92,7 +93,17 @@ pub(crate) async fn show_edit(call: RequestContext) -> Result<HttpReply, PageExi
 }
 
 pub(crate) async fn submit(call: RequestContext) -> Result<HttpReply, PageExit> {
-    run_upload_form(call, handle_form).await
+    run_text_form(call, handle_form, show_again).await
+}
+
+async fn show_again(submission: Arc<UploadSubmission>) -> Result<HttpReply, PageExit> {
+    let UploadSubmission { call, visit, form, .. } = &*submission;
+    let problems = DraftProblems {
+        text: Some(SESSION_CHANGED.to_owned()),
+        media: form.media.as_ref().map(|_| CHOOSE_AGAIN.to_owned()),
+        ..DraftProblems::default()
+    };
+    Ok(show_draft(call, visit, PostDraft::from_form(form), problems).await?.status(403))
 }
 
 async fn handle_form(submission: Arc<UploadSubmission>) -> Result<HttpReply, PageExit> {

@@ -8,7 +8,9 @@ use network::visibility::{Visibility, may_message, profile_visibility};
 use pages::FormField;
 use pages::members::{AttachedMedia, ComposeBox, MESSAGES_PATH, MessageAttachment, NewMessagePage};
 use portal::submitted_forms::{is_submitted, new_form_id, write_once};
-use portal::{BrowserVisit, MemberVisit, PageExit, PageQuery, UploadSubmission, redirect_to, run_upload_form};
+use portal::{
+    BrowserVisit, MemberVisit, PageExit, PageQuery, SESSION_CHANGED, UploadSubmission, redirect_to, run_text_form,
+};
 use store::Tx;
 use store::messages::MessageEvent;
 use store::users;
@@ -17,7 +19,7 @@ use web::error_formats::error_message;
 use web::request_context::RequestContext;
 use web::uploads::UploadForm;
 
-use crate::attachments::{attach_file, list_attached};
+use crate::attachments::{CHOOSE_AGAIN, attach_file, list_attached};
 use crate::messages::show_conversation;
 
 /// What a person has entered, with the reasons for which it was refused.
@@ -34,6 +36,18 @@ impl MessageDraft {
         let text = form.text("text").unwrap_or_default().replace("\r\n", "\n");
         let media = form.text("media_id").and_then(MediaId::parse);
         Self { text: FormField::new(text), media, ..Self::default() }
+    }
+
+    /// From a form that was sent in another session, and whose file is not kept.
+    fn from_expired_form(form: &UploadForm) -> Self {
+        let mut draft = Self::from_form(form);
+        draft.text.error = Some(SESSION_CHANGED.to_owned());
+        draft.file.error = form.media.as_ref().map(|_| CHOOSE_AGAIN.to_owned());
+        draft
+    }
+
+    pub(crate) fn from_query(query: &PageQuery) -> Self {
+        Self { text: FormField::new(query.get("text").unwrap_or_default()), ..Self::default() }
     }
 
     /// Stores the file of the form, if there is one; returns false if it is refused.
@@ -81,7 +95,13 @@ impl MessageDraft {
 }
 
 pub(crate) async fn send(call: RequestContext) -> Result<HttpReply, PageExit> {
-    run_upload_form(call, send_to_conversation).await
+    run_text_form(call, send_to_conversation, show_conversation_again).await
+}
+
+async fn show_conversation_again(submission: Arc<UploadSubmission>) -> Result<HttpReply, PageExit> {
+    let UploadSubmission { call, visit, form, .. } = &*submission;
+    let draft = MessageDraft::from_expired_form(form);
+    Ok(show_conversation(call, visit, visit.person.user.id, draft).await?.status(403))
 }
 
 async fn send_to_conversation(submission: Arc<UploadSubmission>) -> Result<HttpReply, PageExit> {
@@ -130,7 +150,7 @@ pub(crate) async fn show_new(call: RequestContext) -> Result<HttpReply, PageExit
     let user = visit.person.user.id;
     let query = PageQuery::from_call(&call).unwrap_or_default();
     let to = FormField::new(query.get("to").unwrap_or_default());
-    render_new(&call, &visit, user, to, MessageDraft::default()).await
+    render_new(&call, &visit, user, to, MessageDraft::from_query(&query)).await
 }
 
 async fn render_new(
@@ -149,7 +169,14 @@ async fn render_new(
 }
 
 pub(crate) async fn send_new(call: RequestContext) -> Result<HttpReply, PageExit> {
-    run_upload_form(call, send_first_message).await
+    run_text_form(call, send_first_message, show_new_again).await
+}
+
+async fn show_new_again(submission: Arc<UploadSubmission>) -> Result<HttpReply, PageExit> {
+    let UploadSubmission { call, visit, form, .. } = &*submission;
+    let to = FormField::new(form.text("to").unwrap_or_default());
+    let draft = MessageDraft::from_expired_form(form);
+    Ok(render_new(call, visit, visit.person.user.id, to, draft).await?.status(403))
 }
 
 async fn send_first_message(submission: Arc<UploadSubmission>) -> Result<HttpReply, PageExit> {

@@ -181,7 +181,8 @@ struct LoadedConversation {
 pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
     let visit = MemberVisit::from_call(&call).await?;
     let user = visit.person.user.id;
-    show_conversation(&call, &visit, user, MessageDraft::default()).await
+    let draft = MessageDraft::from_query(&PageQuery::from_call(&call).unwrap_or_default());
+    show_conversation(&call, &visit, user, draft).await
 }
 
 pub(crate) async fn show_conversation(

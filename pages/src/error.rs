@@ -68,7 +68,7 @@ impl PageErrorKind {
             }
             Self::InvalidRequest(_) => "It sent an invalid request. Nothing was shared with it.".to_owned(),
             Self::FormExpired => {
-                "To protect your account, the form was not submitted. Go back, reload the page and try again."
+                "To protect your account, the form was not submitted. Go back, copy what you wrote, then reload the page and try again."
                     .to_owned()
             }
             Self::TooManyAttempts(seconds) => {

@@ -10,7 +10,8 @@ pub use operations::{DEVELOPMENT, ENDPOINTS, form_endpoint, page_endpoint, porta
 pub use site::assets::serve_asset;
 pub use site::errors::exit_page;
 pub use site::forms::{
-    PageQuery, SubmittedForm, UploadSubmission, accept_form, accept_raw_form, local_path, run_upload_form,
+    PageQuery, SESSION_CHANGED, SubmittedForm, UploadSubmission, accept_form, accept_raw_form, local_path,
+    run_text_form, run_upload_form,
 };
 pub use site::page_ranges::{build_pager, cut_page};
 pub use site::post_texts::{compose_box, post_error_message};

@@ -10,6 +10,7 @@ use pages::{
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
 
+use super::forms::{SESSION_CHANGED, read_form};
 use super::post_texts::{length_help, post_error_message};
 use super::submitted_forms::{new_form_id, write_once};
 use super::{BrowserVisit, MemberVisit, PageExit, SignedInPerson, errors, redirect_to};
@@ -109,7 +110,8 @@ fn compose_page(
 }
 
 pub(crate) async fn submit(call: RequestContext) -> Result<HttpReply, PageExit> {
-    let (visit, form) = MemberVisit::accept_form(&call).await?;
+    let visit = MemberVisit::from_call(&call).await?;
+    let (form, is_current) = read_form(&call, &visit).await?;
     let answering = CardAnswer::parse(|name| form.optional_text(name));
     let reply_to = form.optional_text("in_reply_to");
     let text = form.text("text").replace("\r\n", "\n");
@@ -119,6 +121,12 @@ pub(crate) async fn submit(call: RequestContext) -> Result<HttpReply, PageExit> 
         auto_populate_reply_metadata: true,
         ..NewPost::default()
     };
+    let mut hidden = answering.to_pairs();
+    if !is_current {
+        hidden.extend(reply_to.map(|id| ("in_reply_to", id)));
+        let text = FormField::invalid(text, SESSION_CHANGED.to_owned());
+        return Ok(compose_page(&call, &visit, text, hidden)?.status(403));
+    }
     let entered = new.clone();
     let author = PostAuthor { user_id: visit.person.user.id, app_id: None, self_serve: false };
     let form_id = form.text("form");
@@ -129,7 +137,6 @@ pub(crate) async fn submit(call: RequestContext) -> Result<HttpReply, PageExit> 
         }
         Ok(created)
     });
-    let mut hidden = answering.to_pairs();
     match created.await.split_refusal()? {
         Ok(None) => Ok(redirect_to(&format!("/{}", visit.person.user.username))),
         Ok(Some(created)) => {

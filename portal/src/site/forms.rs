@@ -14,6 +14,7 @@ use super::session::redirect_to_sign_in;
 use super::{BrowserVisit, MemberVisit, PageExit, errors};
 
 const FETCH_SITE: &str = "sec-fetch-site";
+pub const SESSION_CHANGED: &str = "Your session changed. Check and send again.";
 const MAX_VISITOR_FORM_BYTES: usize = 64 * 1024;
 
 /// A form that came from one of our own pages, with a valid CSRF token.
@@ -47,6 +48,18 @@ pub async fn accept_form<'c>(call: &'c RequestContext, visit: &BrowserVisit) -> 
     Ok(form)
 }
 
+/// As [`accept_form`], for a form in which people write: the flag is false if the CSRF token has expired. Then the form
+/// is to be shown again with what was written, and must have no other effect.
+pub(crate) async fn read_form<'c>(
+    call: &'c RequestContext,
+    visit: &BrowserVisit,
+) -> Result<(SubmittedForm<'c>, bool), PageExit> {
+    let form = SubmittedForm { call };
+    check_same_origin(call, visit)?;
+    let is_current = visit.verify_csrf_token(call, &form.text("csrf")).await?;
+    Ok((form, is_current))
+}
+
 /// As [`accept_form`], for an operation that declares no members: returns the fields in their order.
 pub async fn accept_raw_form(call: &RequestContext, visit: &BrowserVisit) -> Result<PageQuery, PageExit> {
     check_same_origin(call, visit)?;
@@ -66,10 +79,30 @@ pub struct UploadSubmission {
 }
 
 /// Runs the handler of a form that may have a file. What the handler has not stored of the file is deleted.
-pub async fn run_upload_form<F, H>(mut call: RequestContext, handle: F) -> Result<HttpReply, PageExit>
+pub async fn run_upload_form<F, H>(call: RequestContext, handle: F) -> Result<HttpReply, PageExit>
 where
     F: FnOnce(Arc<UploadSubmission>) -> H,
     H: Future<Output = Result<HttpReply, PageExit>>,
+{
+    let refuse = |submission: Arc<UploadSubmission>| async move {
+        let UploadSubmission { call, visit, .. } = &*submission;
+        Err(errors::exit_page(call, visit, PageErrorKind::FormExpired))
+    };
+    run_text_form(call, handle, refuse).await
+}
+
+/// As [`run_upload_form`], for a form in which people write: `show_again` shows it with what was written if its CSRF
+/// token has expired, and must have no other effect.
+pub async fn run_text_form<F, H, S, A>(
+    mut call: RequestContext,
+    handle: F,
+    show_again: S,
+) -> Result<HttpReply, PageExit>
+where
+    F: FnOnce(Arc<UploadSubmission>) -> H,
+    H: Future<Output = Result<HttpReply, PageExit>>,
+    S: FnOnce(Arc<UploadSubmission>) -> A,
+    A: Future<Output = Result<HttpReply, PageExit>>,
 {
     let visit = MemberVisit::from_call(&call).await;
     let uploads = call.uploads()?;
@@ -82,8 +115,10 @@ where
     let form = receive(&mut call, uploads.files()).await?;
     let submission = Arc::new(UploadSubmission { call, visit, uploads, form });
     let UploadSubmission { call, visit, form, .. } = &*submission;
-    check_csrf_token(call, visit, form.text("csrf").unwrap_or_default()).await?;
-    handle(submission).await
+    if visit.verify_csrf_token(call, form.text("csrf").unwrap_or_default()).await? {
+        return handle(submission).await;
+    }
+    show_again(submission).await
 }
 
 /// Whether a form has no file worth mentioning, so that it can be read for a visitor who is not signed in.

@@ -23,9 +23,14 @@ use web::request_context::RequestContext;
 use super::forms::{self, SubmittedForm};
 use super::{PageExit, redirect_to};
 
-/// Forms for posts, which take what was entered from their query too.
-const POST_FORMS: [&str; 2] = [pages::members::COMPOSE_PATH, super::compose::COMPOSE_PATH];
-const POST_FIELDS: [&str; 4] = ["text", "in_reply_to", "quote", "community"];
+/// Forms in which people write, which take what was entered from their query too.
+const TEXT_FORMS: [&str; 4] = [
+    pages::members::COMPOSE_PATH,
+    super::compose::COMPOSE_PATH,
+    pages::members::NEW_MESSAGE_PATH,
+    "/messages/{conversation}",
+];
+const TEXT_FORM_FIELDS: [&str; 5] = ["to", "text", "in_reply_to", "quote", "community"];
 
 /// One name for all forms, so that a CSRF token is valid for the whole session.
 const FORM_NAME: &str = "page";
@@ -226,7 +231,7 @@ pub(super) fn redirect_to_sign_in<'f>(call: &RequestContext, field: impl Fn(&'st
     let has_page = || call.state.endpoints.iter().any(|endpoint| endpoint.method == "GET" && endpoint.path == own);
     let next = match forms::local_path(field("next")) {
         _ if is_get => here.to_owned(),
-        _ if POST_FORMS.contains(&own) && field("edit_of").is_empty() => post_form_path(own, field),
+        _ if TEXT_FORMS.contains(&own) && field("edit_of").is_empty() => text_form_path(head.uri.path(), field),
         Some(next) => next.to_owned(),
         None if has_page() => here.to_owned(),
         None => page_context::DEFAULT_PATH.to_owned(),
@@ -235,8 +240,8 @@ pub(super) fn redirect_to_sign_in<'f>(call: &RequestContext, field: impl Fn(&'st
 }
 
 /// With what was entered, unless that is too long for a link.
-fn post_form_path<'f>(path: &str, field: impl Fn(&'static str) -> &'f str) -> String {
-    let entered = POST_FIELDS.iter().map(|name| (*name, field(name))).filter(|(_, text)| !text.is_empty());
+fn text_form_path<'f>(path: &str, field: impl Fn(&'static str) -> &'f str) -> String {
+    let entered = TEXT_FORM_FIELDS.iter().map(|name| (*name, field(name))).filter(|(_, text)| !text.is_empty());
     let pairs: Vec<String> = entered.map(|(name, text)| format!("{name}={}", base::percent::encode(text))).collect();
     let filled = format!("{path}?{}", pairs.join("&"));
     forms::local_path(&filled).filter(|_| !pairs.is_empty()).unwrap_or(path).to_owned()

@@ -162,7 +162,12 @@ fn form_that_is_sent_after_the_session_comes_back_after_signing_in() {
     assert_eq!(visitor.submit(&list, "/lists/new", &[("name", "Boats")]).header("location"), location("/lists/new"));
     let act = format!("like {post}");
     assert_eq!(visitor.submit(&home, "/i/actions", &[("act", &act)]).header("location"), location("/home"));
+    let message = browser.get("/messages/new");
+    let fields = [("to", "bob"), ("text", "Still up?")];
+    let drafted = "/messages/new?to=bob&text=Still%20up%3F";
+    assert_eq!(visitor.submit(&message, "/messages/new", &fields).header("location"), location(drafted));
     visitor.sign_in(&author.username, "a long secret", &path);
+    assert!(visitor.get(drafted).assert_page(200).contains("Still up?</textarea>"));
     assert!(visitor.get(path).assert_page(200).contains("I am &#38; you?"));
 }
 
@@ -243,6 +248,30 @@ fn form_without_its_token_changes_nothing() {
     }
     let posts = author.get(format!("/2/users/{}/posts", author.id)).assert_status(200);
     assert_eq!(posts["meta"]["result_count"], 0);
+}
+
+#[test]
+fn form_with_an_expired_token_is_shown_again_with_what_was_written() {
+    let server = shared_server();
+    let (author, mut browser) = signed_in(server, "expired");
+    let other = server.new_user("reader");
+    let conversation = format!("/messages/{}-{}", author.id, other.id);
+    for path in ["/compose", "/intent/post", "/messages/new", &conversation] {
+        let page = browser.get(path);
+        let fields = [("to", &*other.username), ("text", "Kept & sent"), ("act", "post"), ("csrf", "expired")];
+        let again = browser.submit(&page, path, &fields);
+        let shown = again.text();
+        assert!(again.status == 403 && shown.contains("Kept &#38; sent</textarea>"), "{path}: {shown}");
+        assert!(shown.contains("<title>Error: ") && shown.contains("Your session changed."), "{path}: {shown}");
+        let text = format!("Kept & sent to {path}");
+        let sent = browser.submit(&again, path, &[("to", &*other.username), ("text", &text), ("act", "post")]);
+        assert_eq!(sent.status, 303, "{path}: {}", sent.text());
+    }
+    let posts = author.get(format!("/2/users/{}/posts", author.id)).assert_status(200);
+    assert_eq!(posts["meta"]["result_count"], 2);
+    let page = browser.get("/lists/new");
+    let refused = browser.submit(&page, "/lists/new", &[("name", "Boats"), ("csrf", "expired")]);
+    assert!(refused.status == 403 && refused.text().contains("Go back, copy what you wrote, then reload"));
 }
 
 #[test]
