@@ -323,7 +323,7 @@ impl PostDraft {
             edit_of: PostId::parse(get("edit_of")),
             media: media.collect(),
             choices: choices.filter(|text| !text.is_empty()).map(str::to_owned).collect(),
-            poll_minutes: get("poll_minutes").to_owned(),
+            poll_minutes: form.text("poll_minutes").unwrap_or(POLL_DURATIONS[1].0).to_owned(),
             reply_settings: get("reply_settings").to_owned(),
             stored_id: Id::<()>::parse(get("draft")).map(Id::get),
             publish_at: get("publish_at").to_owned(),

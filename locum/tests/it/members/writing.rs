@@ -141,8 +141,17 @@ fn enter_in_a_field_of_the_form_keeps_what_was_entered() {
     let shown = browser.submit(&page, "/compose", &[("text", "Half a thou"), ("publish_at", ""), ("act", "show")]);
     let shown = shown.assert_page(200);
     assert!(shown.contains("Half a thou") && !shown.contains("aria-invalid"), "{shown}");
+    let home = browser.get("/home");
+    assert!(home.text().contains("name=\"act\" value=\"show\" formnovalidate>Add pictures"));
+    let shown = browser.submit(&home, "/compose", &[("text", "A picture of"), ("act", "show")]);
+    assert!(shown.text().contains("A picture of</textarea>") && shown.text().contains("id=\"choice1\""));
     let posts = author.get(format!("/2/users/{}/posts", author.id)).assert_status(200);
     assert_eq!(posts["meta"]["result_count"], 0);
+    assert_eq!(
+        browser.submit(&home, "/compose", &[("text", "A picture of a boat")]).status,
+        303,
+        "it can still be sent"
+    );
 }
 
 #[test]
