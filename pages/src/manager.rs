@@ -470,11 +470,11 @@ impl HtmlPage for AdsManagerPage {
     }
 
     fn form_problems(&self) -> Vec<FormProblem> {
-        let forms = self.blocks.iter().filter_map(|block| match block {
-            PageBlock::Form(form) => Some(form),
-            _ => None,
+        let inputs = self.blocks.iter().flat_map(|block| match block {
+            PageBlock::Form(form) => form.inputs.iter().chain(&form.advanced_inputs),
+            PageBlock::Query(form) => form.inputs.iter().chain(&[]),
+            _ => [].iter().chain(&[]),
         });
-        let inputs = forms.flat_map(|form| form.inputs.iter().chain(&form.advanced_inputs));
         let fields: Vec<_> = inputs.map(|input| (input.name, &input.field)).collect();
         collect_problems(&fields)
     }

@@ -70,7 +70,9 @@ struct ReportQuery {
     range: DayRange,
     /// The same number of days before.
     previous: Option<DayRange>,
-    /// What is wrong with the dates that were asked for.
+    /// The first and the last day in the form, as `YYYY-MM-DD` unless something else was asked for.
+    dates: (String, String),
+    /// What is wrong with the dates that were asked for, of which there is no report.
     date_error: Option<&'static str>,
 }
 
@@ -87,7 +89,7 @@ impl ReportQuery {
         }
         let max_days = if breakdown.2.is_empty() { MAX_DAYS } else { MAX_SEGMENTED_DAYS };
         let date = |name: &str| query.get(name).filter(|date| !date.is_empty());
-        let today = ctx.zone.format_local(ctx.request.now).chars().take(10).collect::<String>();
+        let today = format_date(ctx, ctx.request.now);
         let asked = match (date("from"), date("to")) {
             (None, None) => None,
             (None, Some(to)) => Some(days_between(ctx, to, to).map(|(last, _)| (last, 7))),
@@ -98,8 +100,8 @@ impl ReportQuery {
             Some(None) => (ctx.request.now, 7, Some("Enter two dates, the earlier one first.")),
             Some(Some((last, days))) if days > max_days => {
                 let message = match max_days {
-                    MAX_DAYS => "A report covers at most 90 days: these are the last of them.",
-                    _ => "A report by platform, age or gender covers at most 45 days: these are the last of them.",
+                    MAX_DAYS => "A report covers at most 90 days.",
+                    _ => "A report by platform, age or gender covers at most 45 days.",
                 };
                 (last, max_days, Some(message))
             }
@@ -108,12 +110,23 @@ impl ReportQuery {
         let range = DayRange::ending_at(&ctx.zone, last, days);
         let compares = query.get("compare") == Some("previous");
         let previous = compares.then(|| DayRange::ending_at(&ctx.zone, range.span().0.plus_ms(-1), days));
-        Self { level: level.unwrap_or(&CAMPAIGNS), breakdown, columns, range, previous, date_error }
+        let (from, to) = range.span();
+        let shown = |name, at| match date_error {
+            Some(_) => date(name).unwrap_or_default().to_owned(),
+            None => format_date(ctx, at),
+        };
+        let dates = (shown("from", from), shown("to", to.plus_ms(-1)));
+        Self { level: level.unwrap_or(&CAMPAIGNS), breakdown, columns, range, previous, dates, date_error }
     }
 
     const fn max_entities(&self) -> usize {
         if self.breakdown.2.is_empty() { MAX_ENTITIES } else { MAX_SEGMENTED_ENTITIES }
     }
+}
+
+/// `YYYY-MM-DD`, in the time zone of the account.
+fn format_date(ctx: &ManagerAccount, at: Time) -> String {
+    ctx.zone.format_local(at).chars().take(10).collect()
 }
 
 /// The last day and the number of days.
@@ -149,6 +162,9 @@ impl Report {
     pub(super) fn load(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<Self, Error> {
         stats::require_access(ctx)?;
         let query = ReportQuery::parse(ctx);
+        if query.date_error.is_some() {
+            return Ok(Self { query, rows: Vec::new(), is_cut: false, is_simulated: false });
+        }
         let (found, is_cut) = if let Some(id) = ctx.request.query.get(ONLY) {
             (vec![ctx.get(tx, query.level.3, id)?], false)
         } else {
@@ -216,21 +232,20 @@ impl Report {
         } else {
             format!("Days in {zone}.")
         };
+        let table = DataTable {
+            title: query.level.1.to_owned(),
+            lead,
+            actions: Some(csv).filter(|_| !rows.is_empty()).into_iter().collect(),
+            columns,
+            rows,
+            empty: EmptyState::new("No data for this period", "Choose other dates or another level.", None),
+            ..DataTable::default()
+        };
+        let table = Some(PageBlock::Table(table)).filter(|_| query.date_error.is_none());
         AdsManagerPage {
             heading: "Reports".to_owned(),
             lead: "Metrics of what this account promotes. The address of this page keeps the report.".to_owned(),
-            blocks: vec![
-                PageBlock::Query(self.query_form(ctx)),
-                PageBlock::Table(DataTable {
-                    title: query.level.1.to_owned(),
-                    lead,
-                    actions: Some(csv).filter(|_| !rows.is_empty()).into_iter().collect(),
-                    columns,
-                    rows,
-                    empty: EmptyState::new("No data for this period", "Choose other dates or another level.", None),
-                    ..DataTable::default()
-                }),
-            ],
+            blocks: std::iter::once(PageBlock::Query(self.query_form(ctx))).chain(table).collect(),
             ..AdsManagerPage::default()
         }
     }
@@ -266,14 +281,10 @@ impl Report {
             kind: FormInputKind::Choice(all.iter().map(|(value, text)| ((*value).into(), (*text).into())).collect()),
             ..FormInput::default()
         };
-        let (from, to) = query.range.span();
-        let date = |name, label: &str, at: Time, error: Option<&str>| FormInput {
+        let date = |name, label: &str, value: &str, error: Option<&str>| FormInput {
             name,
             label: label.to_owned(),
-            field: FormField {
-                error: error.map(str::to_owned),
-                ..FormField::new(ctx.zone.format_local(at).chars().take(10).collect::<String>())
-            },
+            field: FormField { value: value.to_owned(), error: error.map(str::to_owned) },
             kind: FormInputKind::Date,
             ..FormInput::default()
         };
@@ -284,8 +295,8 @@ impl Report {
             inputs: vec![
                 choice("level", "Report on", query.level.0, LEVELS.iter().map(|one| (one.0, one.1)).collect()),
                 choice("by", "Break down by", query.breakdown.0, BREAKDOWNS.iter().map(|one| (one.0, one.1)).collect()),
-                date("from", "From", from, query.date_error),
-                date("to", "To", to.plus_ms(-1), None),
+                date("from", "From", &query.dates.0, query.date_error),
+                date("to", "To", &query.dates.1, None),
                 choice("compare", "Compare with", compare, vec![("", "Nothing"), ("previous", "The days before")]),
                 FormInput {
                     name: "columns",
