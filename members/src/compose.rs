@@ -41,6 +41,8 @@ struct PostDraft {
     quote: Option<PostId>,
     edit_of: Option<PostId>,
     media: Vec<MediaId>,
+    /// Of a file that is not attached yet.
+    description: String,
     choices: Vec<String>,
     poll_minutes: String,
     reply_settings: String,
@@ -119,8 +121,7 @@ async fn handle_form(submission: Arc<UploadSubmission>) -> Result<HttpReply, Pag
         if is_submitted(call, visit.person.user.id, form_id).await? {
             return Ok(redirect_to(&draft.next));
         }
-        let description = form.text("description").unwrap_or_default();
-        match attach_file(call, uploads, visit.person.user.id, file, description).await? {
+        match attach_file(call, uploads, visit.person.user.id, file, &draft.description).await? {
             Ok(id) => problems.media = draft.add_media(call, visit.person.user.id, id).await?,
             Err(problem) => problems.media = Some(problem),
         }
@@ -242,7 +243,7 @@ async fn show_draft(
         target: target.unwrap_or(WriteTarget::New),
         community,
         attached: attached.into_iter().map(|(id, description)| AttachedMedia { id, description }).collect(),
-        media_problem: problems.media,
+        file: FormField { value: draft.description, error: problems.media },
         poll_choices: draft.choices,
         poll_minutes: draft.poll_minutes,
         poll_problem: problems.poll,
@@ -299,6 +300,7 @@ impl PostDraft {
             quote: post.quoted_post_id,
             edit_of: None,
             media: post.media_ids,
+            description: String::new(),
             poll_minutes: if choices.is_empty() { default_minutes } else { post.poll_minutes.to_string() },
             choices,
             reply_settings: post.reply_settings,
@@ -322,6 +324,7 @@ impl PostDraft {
             quote: PostId::parse(get("quote")),
             edit_of: PostId::parse(get("edit_of")),
             media: media.collect(),
+            description: get("description").to_owned(),
             choices: choices.filter(|text| !text.is_empty()).map(str::to_owned).collect(),
             poll_minutes: form.text("poll_minutes").unwrap_or(POLL_DURATIONS[1].0).to_owned(),
             reply_settings: get("reply_settings").to_owned(),
@@ -341,6 +344,7 @@ impl PostDraft {
         Ok(match found.split_refusal()? {
             Ok(_) => {
                 self.media = media;
+                self.description.clear();
                 None
             }
             Err(refusal) => Some(error_message(&refusal).to_owned()),

@@ -26,7 +26,7 @@ use crate::messages::show_conversation;
 #[derive(Default)]
 pub(crate) struct MessageDraft {
     text: FormField,
-    /// Its value is empty.
+    /// The description of a file that is not attached yet; the error is that of the file.
     file: FormField,
     media: Option<MediaId>,
 }
@@ -35,7 +35,7 @@ impl MessageDraft {
     fn from_form(form: &UploadForm) -> Self {
         let text = form.text("text").unwrap_or_default().replace("\r\n", "\n");
         let media = form.text("media_id").and_then(MediaId::parse);
-        Self { text: FormField::new(text), media, ..Self::default() }
+        Self { text: FormField::new(text), file: FormField::new(form.text("description").unwrap_or_default()), media }
     }
 
     /// From a form that was sent in another session, and whose file is not kept.
@@ -54,10 +54,11 @@ impl MessageDraft {
     async fn attach(&mut self, submission: &UploadSubmission) -> Result<bool, Error> {
         let UploadSubmission { call, visit, uploads, form } = submission;
         let Some(file) = &form.media else { return Ok(true) };
-        match attach_file(call, uploads, visit.person.user.id, file, form.text("description").unwrap_or_default())
-            .await?
-        {
-            Ok(id) => self.media = Some(id),
+        match attach_file(call, uploads, visit.person.user.id, file, &self.file.value).await? {
+            Ok(id) => {
+                self.media = Some(id);
+                self.file.value.clear();
+            }
             Err(problem) => self.file.error = Some(problem),
         }
         Ok(self.file.error.is_none())

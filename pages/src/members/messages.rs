@@ -94,7 +94,7 @@ impl MessageMediaKind {
 /// that an earlier form has stored.
 #[derive(Default)]
 pub struct MessageAttachment {
-    /// Its value is empty.
+    /// The description of the file; the error is that of the file.
     pub file: FormField,
     pub stored: Option<AttachedMedia>,
 }

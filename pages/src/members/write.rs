@@ -79,7 +79,8 @@ pub struct WritePostPage {
     /// None for a post to everyone.
     pub community: Option<CommunityTarget>,
     pub attached: Vec<AttachedMedia>,
-    pub media_problem: Option<String>,
+    /// The description of a file; the error is that of the file.
+    pub file: FormField,
     pub poll_choices: Vec<String>,
     pub poll_minutes: String,
     pub poll_problem: Option<String>,

@@ -150,19 +150,20 @@ fn refused_file_says_why_and_sends_nothing() {
     let large = [samples::png(60, 40), vec![0; 5 * 1024 * 1024 + 1]].concat();
     let long = "x".repeat(1001);
     for (file, description, why) in [
-        (&b"plain text"[..], "", "is not supported"),
-        (&samples::png(60, 40)[..60], "", "The PNG file is"),
-        (&large[..], "", "The file is larger than 5 MB. Choose a smaller one"),
+        (&b"plain text"[..], "A boat", "is not supported"),
+        (&samples::png(60, 40)[..60], "A boat", "The PNG file is"),
+        (&large[..], "A boat", "The file is larger than 5 MB. Choose a smaller one"),
         (&samples::png(60, 40)[..], long.as_str(), "longer than 1,000 characters"),
     ] {
-        for (action, to) in [(path.as_str(), ""), (NEW, bob.username.as_str())] {
+        for (action, to) in [(path.as_str(), ""), (NEW, bob.username.as_str()), ("/compose", "")] {
             let page = browser.get(action).text();
             let texts = [("to", to), ("text", "Look at this"), ("description", description)];
             let texts = if to.is_empty() { &texts[1..] } else { &texts[..] };
             let page = send_form(&mut browser, &page, action, texts, file).assert_page(400);
             let problem = page.split("id=\"media-error\"").nth(1).unwrap_or_else(|| panic!("no problem: {page}"));
             assert!(problem.split("</p>").next().unwrap().contains(why), "no {why:?} in {problem}");
-            assert!(page.contains("Look at this"), "what was entered stays");
+            let kept = format!("name=\"description\" maxlength=\"1000\" value=\"{description}\"");
+            assert!(page.contains("Look at this") && page.contains(&kept), "what was entered stays: {page}");
         }
     }
     let page = browser.get(&path).text();

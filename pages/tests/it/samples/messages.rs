@@ -58,7 +58,7 @@ fn message_media(kind: MessageMediaKind, description: &str) -> MessageMedia {
 /// A form whose file was stored, and whose next file was refused.
 fn message_attachment(text: &str) -> MessageAttachment {
     let stored = AttachedMedia { id: "3".to_owned(), description: text.to_owned() };
-    MessageAttachment { file: FormField::invalid("", text), stored: Some(stored) }
+    MessageAttachment { file: FormField::invalid("A boat", text), stored: Some(stored) }
 }
 
 fn thread_messages() -> Vec<MessageItem> {
