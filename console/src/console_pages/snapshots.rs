@@ -34,7 +34,7 @@ async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
     if let Some(compared) = query.get("diff") {
         match world_control(&call)?.compare_snapshot(compared.to_owned(), None).await {
             Ok(found) => page.comparison = Some(comparison_section(compared.to_owned(), found)),
-            Err(Error::Refused(refusal)) => page.problem = Some(refusal_message(&refusal)),
+            Err(Error::Refused(refusal)) => page.frame.failure = Some(refusal_message(&refusal)),
             Err(failed) => return Err(failed.into()),
         }
     }
@@ -59,7 +59,6 @@ async fn build_page(call: &RequestContext, visit: &BrowserVisit) -> Result<Conso
         world: control.name(),
         snapshots: snapshots.into_iter().map(snapshot_row).collect(),
         name: FormField::default(),
-        problem: None,
         comparison: None,
     })
 }
@@ -122,6 +121,6 @@ fn show_problem(page: &mut ConsoleSnapshotsPage, act: &str, name: String, proble
     if act == "save" {
         page.name = FormField::invalid(name, problem);
     } else {
-        page.problem = Some(problem);
+        page.frame.failure = Some(problem);
     }
 }

@@ -36,7 +36,7 @@ async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
     if let Some(named) = query.get("keys") {
         match world_control(&call)?.find_world_keys(named.to_owned()).await {
             Ok(keys) => page.keys = Some(keys_section(keys)),
-            Err(Error::Refused(refusal)) => page.problem = Some(refusal_message(&refusal)),
+            Err(Error::Refused(refusal)) => page.frame.failure = Some(refusal_message(&refusal)),
             Err(failed) => return Err(failed.into()),
         }
     }
@@ -53,7 +53,6 @@ async fn build_page(call: &RequestContext, visit: &BrowserVisit) -> Result<Conso
         name: FormField::default(),
         from: FormField::new("demo"),
         sources: BUILT_IN.map(str::to_owned).into_iter().chain(named).collect(),
-        problem: None,
         keys: None,
     })
 }
@@ -86,7 +85,7 @@ async fn submit(call: RequestContext) -> Result<HttpReply, PageExit> {
             Ok(HttpReply::status(visit.render_page(&call, &page)?, 400))
         }
         Err(Error::Refused(refusal)) => {
-            page.problem = Some(refusal_message(&refusal));
+            page.frame.failure = Some(refusal_message(&refusal));
             Ok(HttpReply::status(visit.render_page(&call, &page)?, 400))
         }
         Err(failed) => Err(failed.into()),

@@ -11,8 +11,6 @@ pub struct ConsoleSnapshotsPage {
     pub world: String,
     pub snapshots: Vec<SnapshotRow>,
     pub name: FormField,
-    /// Why an order could not be carried out, as a sentence.
-    pub problem: Option<String>,
     pub comparison: Option<ComparisonSection>,
 }
 
@@ -44,4 +42,4 @@ impl ConsoleSnapshotsPage {
     const SECTION: &'static str = "Snapshots";
 }
 
-html_page!(ConsoleSnapshotsPage, "console_snapshots", |_| "Snapshots".to_owned());
+html_page!(ConsoleSnapshotsPage, "console_snapshots", |_| "Snapshots".to_owned(), |page| vec![("name", &page.name)]);

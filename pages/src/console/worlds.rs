@@ -13,7 +13,6 @@ pub struct ConsoleWorldsPage {
     pub from: FormField,
     /// What a world can be made of: built-in worlds, then snapshots.
     pub sources: Vec<String>,
-    pub problem: Option<String>,
     /// The keys of one of the worlds.
     pub keys: Option<WorldKeysSection>,
 }
@@ -36,4 +35,4 @@ impl ConsoleWorldsPage {
     const SECTION: &'static str = "Worlds";
 }
 
-html_page!(ConsoleWorldsPage, "console_worlds", |_| "Worlds".to_owned());
+html_page!(ConsoleWorldsPage, "console_worlds", |_| "Worlds".to_owned(), |page| vec![("name", &page.name)]);

@@ -82,8 +82,8 @@ pub struct WritePostPage {
     /// The description of a file; the error is that of the file.
     pub file: FormField,
     pub poll_choices: Vec<String>,
-    pub poll_minutes: String,
-    pub poll_problem: Option<String>,
+    /// How long the poll is open; the error is that of the poll.
+    pub poll: FormField,
     pub reply_settings: String,
     /// The id of the draft or scheduled post that is edited, or empty.
     pub draft_id: String,
@@ -117,7 +117,7 @@ impl WritePostPage {
     }
 
     fn has_poll(&self) -> bool {
-        self.poll_problem.is_some() || !self.poll_choices.is_empty()
+        self.poll.error.is_some() || !self.poll_choices.is_empty()
     }
 }
 
@@ -133,5 +133,9 @@ html_page!(
         WriteTarget::Edit(_) => "Edit a post",
     }
     .to_owned(),
-    |page| vec![("text", &page.compose.text), ("publish_at", &page.publish_at)]
+    |page| {
+        let files_and_poll = [("media", &page.file), ("choice1", &page.poll)];
+        let more = files_and_poll.into_iter().filter(|_| page.target.is_new_content());
+        [("text", &page.compose.text)].into_iter().chain(more).chain([("publish_at", &page.publish_at)]).collect()
+    }
 );

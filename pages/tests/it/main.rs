@@ -110,6 +110,15 @@ fn every_field_has_a_label_and_every_id_is_one_of_a_kind() {
 }
 
 #[test]
+fn what_is_wrong_in_a_form_is_told_in_the_title() {
+    for (name, document) in documents() {
+        let is_invalid = document.elements.iter().any(|element| element.attribute("aria-invalid").is_some());
+        let title = document.elements("title").next().unwrap();
+        assert!(!is_invalid || title.text.starts_with("Error: "), "{name}: {}", title.text);
+    }
+}
+
+#[test]
 fn every_form_that_changes_something_posts_with_its_token() {
     each("form", |name, document, form| {
         assert!(form.attribute("action").is_some_and(|action| !action.is_empty()), "{name}");

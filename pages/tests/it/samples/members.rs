@@ -334,8 +334,7 @@ fn write_page(frame: pages::PageFrame, text: FormField) -> WritePostPage {
         attached: Vec::new(),
         file: FormField::default(),
         poll_choices: Vec::new(),
-        poll_minutes: "1440".to_owned(),
-        poll_problem: None,
+        poll: FormField::new("1440"),
         reply_settings: String::new(),
         draft_id: String::new(),
         publish_at: FormField::default(),
@@ -358,7 +357,7 @@ pub(crate) fn write_states() -> Vec<(&'static str, WritePostPage)> {
     };
     let poll = WritePostPage {
         poll_choices: vec!["Tea".to_owned(), "Milk".to_owned()],
-        poll_problem: Some("A poll has two to four choices.".to_owned()),
+        poll: FormField::invalid("1440", "A poll has two to four choices."),
         reply_settings: "following".to_owned(),
         ..write_page(signed_in_frame(), FormField::default())
     };
@@ -380,7 +379,7 @@ pub(crate) fn write_states() -> Vec<(&'static str, WritePostPage)> {
         attached: vec![attached(HOSTILE)],
         file: FormField::invalid(HOSTILE, HOSTILE),
         poll_choices: vec![HOSTILE.to_owned()],
-        poll_minutes: HOSTILE.to_owned(),
+        poll: FormField::invalid(HOSTILE, HOSTILE),
         reply_settings: HOSTILE.to_owned(),
         ..write_page(hostile_frame(), FormField::invalid(HOSTILE, HOSTILE))
     };

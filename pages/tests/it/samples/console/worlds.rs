@@ -1,4 +1,4 @@
-use crate::samples::{development_frame, signed_in_frame, with_notice};
+use crate::samples::{development_frame, signed_in_frame, with_failure, with_notice};
 use pages::FormField;
 use pages::console::{
     ComparedTable, ComparisonSection, ConsoleSnapshotsPage, ConsoleWorldsPage, SnapshotRow, WorldKeysSection, WorldRow,
@@ -19,7 +19,6 @@ pub(crate) fn snapshot_states() -> Vec<(&'static str, ConsoleSnapshotsPage)> {
         world: "main".to_owned(),
         snapshots: Vec::new(),
         name: FormField::default(),
-        problem: None,
         comparison: None,
     };
     let damaged = SnapshotRow { created_at: String::new(), version: "damaged".to_owned(), ..row("broken", "") };
@@ -58,7 +57,7 @@ pub(crate) fn snapshot_states() -> Vec<(&'static str, ConsoleSnapshotsPage)> {
             "failed",
             ConsoleSnapshotsPage {
                 snapshots: vec![row("before", "main")],
-                problem: Some("The snapshot [before] is damaged: its database is missing".to_owned()),
+                frame: with_failure(frame(), "The snapshot [before] is damaged: its database is missing"),
                 comparison: comparison(Vec::new()),
                 ..empty()
             },
@@ -80,7 +79,6 @@ pub(crate) fn world_states() -> Vec<(&'static str, ConsoleWorldsPage)> {
         name: FormField::default(),
         from: FormField::new("demo"),
         sources: ["demo", "ads", "empty"].map(str::to_owned).to_vec(),
-        problem: None,
         keys: None,
     };
     let keys = WorldKeysSection {
@@ -111,7 +109,10 @@ pub(crate) fn world_states() -> Vec<(&'static str, ConsoleWorldsPage)> {
         (
             "failed",
             ConsoleWorldsPage {
-                problem: Some("There is no world named [t9]: `locum world list` shows those that there are".to_owned()),
+                frame: with_failure(
+                    one().frame,
+                    "There is no world named [t9]: `locum world list` shows those that there are",
+                ),
                 ..one()
             },
         ),
