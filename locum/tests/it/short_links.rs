@@ -101,7 +101,7 @@ fn text_of_a_long_post_links_to_its_page() {
     let page = shared_server().send(TestRequest::get(permalink));
     assert_eq!(page.status, 200);
     let html = page.text();
-    assert!(html.contains("the end") && html.contains("example.com/a?b=1&#38;c=%C3%A9#d</a>"), "{html}");
+    assert!(html.contains("the end") && html.contains("example.com/a?b=1&#38;c=%C3%A9#d</bdi></a>"), "{html}");
     assert!(html.contains(&format!("href=\"{}\"", urls[0]["url"].as_str().unwrap())), "{html}");
 }
 

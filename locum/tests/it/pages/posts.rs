@@ -19,7 +19,9 @@ fn permalink_shows_the_post_with_what_belongs_to_it() {
     let mut browser = Browser::new(server);
     let permalink = format!("/{}/status/{post}", author.username);
     let page = browser.get(&permalink).assert_page(200);
-    for shown in ["Fish &#38; &#60;chips&#62; at <a ", ">example.com/menu</a>", "1 reply", "1 quote", "in_reply_to"] {
+    for shown in
+        ["Fish &#38; &#60;chips&#62; at <a ", "><bdi>example.com/menu</bdi></a>", "1 reply", "1 quote", "in_reply_to"]
+    {
         assert!(page.contains(shown), "{shown}: {page}");
     }
     assert!(page.contains("application/json+oembed"), "{page}");
