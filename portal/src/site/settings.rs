@@ -56,7 +56,10 @@ pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
         Some("cancelled") => Some("The email change was cancelled."),
         _ => None,
     };
-    settings_page(&call, &visit, notice, SettingsErrors::default()).await
+    let has_dropped = query.as_ref().is_some_and(|query| query.get("dropped") == Some("email"));
+    let dropped = " Your new email address was still to be confirmed, so the change was cancelled. Enter it again.";
+    let notice = notice.map(|notice| format!("{notice}{}", if has_dropped { dropped } else { "" }));
+    settings_page(&call, &visit, notice.as_deref(), SettingsErrors::default()).await
 }
 
 async fn settings_page(
@@ -69,9 +72,8 @@ async fn settings_page(
     frame.notices = notice.map(Notice::success).into_iter().collect();
     frame.failure = refused.failure;
     let user = visit.person.user.id;
-    let (pending, known) = call
-        .read(move |tx| Ok((email_links::pending_email(tx, user)?, private_profiles::find_by_user(tx, user)?)))
-        .await?;
+    let pending = new_email(call, visit).await?;
+    let known = call.read(move |tx| Ok(private_profiles::find_by_user(tx, user)?)).await?;
     let own = visit.person.user.email.clone();
     let address = Some(own.clone()).filter(|email| !email.is_empty());
     let page = AccountSettingsPage {
@@ -85,7 +87,7 @@ async fn settings_page(
             action: EMAIL_PATH.to_owned(),
             address,
             confirmed: visit.person.user.email_confirmed,
-            pending: pending.filter(|email| !email.eq_ignore_ascii_case(&own)),
+            pending,
             resend: RESEND_PATH.to_owned(),
             cancel: CANCEL_PATH.to_owned(),
             email: refused.email,
@@ -109,6 +111,13 @@ async fn settings_page(
     Ok(visit.render_page(call, &page)?)
 }
 
+/// The address that replaces the account's once it is confirmed.
+async fn new_email(call: &RequestContext, visit: &MemberVisit) -> Result<Option<String>, Error> {
+    let (user, own) = (visit.person.user.id, visit.person.user.email.clone());
+    let pending = call.read(move |tx| Ok(email_links::pending_email(tx, user)?)).await?;
+    Ok(pending.filter(|email| !email.eq_ignore_ascii_case(&own)))
+}
+
 pub(crate) async fn change_password(call: RequestContext) -> Result<HttpReply, PageExit> {
     let (visit, sent) = MemberVisit::accept_form(&call).await?;
     let old = Secret::new(sent.text("current"));
@@ -126,11 +135,12 @@ pub(crate) async fn change_password(call: RequestContext) -> Result<HttpReply, P
     let (gate, site, current) = (&page_context.sign_in_gate, &page_context.site, &visit.person.session);
     let old =
         PasswordProof { password: &old, client_info: &visit.client_info, device: session::known_device(&call).await? };
+    let dropped = if new_email(&call, &visit).await?.is_some() { "&dropped=email" } else { "" };
     let changed = email_links::change_password(gate, site, current, &old, &new, end_tokens);
     match changed.await.split_refusal()? {
         Ok(text) => {
             let done = if end_tokens { "tokens" } else { "password" };
-            let reply = redirect_to(&format!("{}?done={done}", page_context::SITE_LINKS.account));
+            let reply = redirect_to(&format!("{}?done={done}{dropped}", page_context::SITE_LINKS.account));
             Ok(session::set_session_cookie(&call, reply, &text))
         }
         Err(refusal) => {

@@ -146,4 +146,15 @@ fn new_email_address_is_pending_until_cancelled() {
     let done = browser.submit(&page, "/settings/account/email/cancel", &[]);
     let page = browser.get(done.header("location")).text();
     assert!(page.contains("The email change was cancelled.") && !page.contains(&next), "{page}");
+    let third = format!("{name}@c.example");
+    assert_eq!(set(&mut browser, &third).status, 200);
+    for (old, new, is_dropped) in
+        [("a long secret", "tr4ms stop here", true), ("tr4ms stop here", "tr4ms go there", false)]
+    {
+        let page = browser.get("/settings/account");
+        let done = browser.submit(&page, "/settings/account/password", &[("current", old), ("password", new)]);
+        let page = browser.get(done.header("location")).text();
+        assert!(page.contains("Your password was changed.") && !page.contains(&third), "{page}");
+        assert_eq!(page.contains("the change was cancelled"), is_dropped, "{page}");
+    }
 }
