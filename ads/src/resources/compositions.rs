@@ -182,11 +182,14 @@ fn check_text(
     let author = store::users::find_by_id(ctx.tx, author)?;
     let long = author.is_some_and(|author| author.subscription_type != "None");
     let max_length = if long { MAX_LONG_LENGTH } else { MAX_POST_WEIGHT };
-    if !exceeds_weight(text, max_length) && weigh_text(text, 0..0).is_valid {
+    let message = if exceeds_weight(text, max_length) {
+        format!("The text is too long: a post has at most {max_length} characters")
+    } else if weigh_text(text, 0..0).is_valid {
         return Ok(None);
-    }
+    } else {
+        "The text has characters that a post cannot have".to_owned()
+    };
     let shown: String = text.chars().take(100).collect();
-    let message = format!("The text must be sound and of a weight of at most {max_length}");
     Ok(Some(AdsProblem::invalid_parameter("text", shown, message)))
 }
 

@@ -208,7 +208,9 @@ fn invalid_scheduled_post_is_refused() {
     let long = |length: usize| "a".repeat(length);
     let text = |text: &str, name: &str| with(&[("scheduled_at", at), ("text", text), ("name", name)]);
     text(&long(280), &long(80)).assert_status(200);
-    is(&text(&long(281), "n"), 400, "INVALID_PARAMETER", "text");
+    let refused = text(&long(281), "n");
+    is(&refused, 400, "INVALID_PARAMETER", "text");
+    assert!(refused.text().contains("The text is too long: a post has at most 280 characters"), "{}", refused.text());
     is(&text("x", &long(81)), 400, "INVALID_PARAMETER", "name");
     // Seconds are left away; what is changed is what is sent.
     let late = at.replace(":00Z", ":59Z");
