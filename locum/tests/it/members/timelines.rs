@@ -69,6 +69,7 @@ fn profile_has_tabs_and_lists_of_people() {
     assert!(posts.contains("A first post") && !posts.contains("An answer"));
     assert!(browser.get(format!("{path}?tab=replies")).assert_page(200).contains("An answer"));
     assert!(browser.get(format!("{path}?tab=media")).assert_page(200).contains("There is nothing here yet"));
+    assert!(browser.get(format!("{path}?tab=likes")).assert_page(200).contains("Posts that you like appear here."));
     assert_eq!(press(&mut browser, &path, &format!("like {post}")), 303);
     assert!(browser.get(format!("{path}?tab=likes")).assert_page(200).contains("A first post"));
     let (other, mut stranger) = signed_in(server, "stranger");
