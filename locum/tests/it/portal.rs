@@ -327,6 +327,11 @@ fn form_that_is_sent_twice_creates_one_app() {
     let (mut browser, _) = Browser::of_someone(server);
     let page = browser.get("/developer/apps/new");
     let form = form("Only one", "web", "https://a.example/cb");
+    let mut wrong = pairs(&form);
+    wrong.retain(|(name, _)| *name != "website");
+    wrong.push(("website", "a.example"));
+    let refused = browser.submit(&page, "/developer/apps", &wrong).assert_page(400);
+    assert!(refused.contains("The website must be an http or https address."), "{refused}");
     assert_eq!(browser.submit(&page, "/developer/apps", &pairs(&form)).status, 200);
     let again = browser.submit(&page, "/developer/apps", &pairs(&form));
     assert_eq!(again.status, 303, "{}", again.text());

@@ -85,7 +85,8 @@ pub(super) fn apply_refusal(form: &mut AppForm, refusal: &Refusal) -> Option<Str
     };
     let mut rest = None;
     for wrong in wrong {
-        let sentence = format!("{}.", wrong.message.replace('`', "").trim_end_matches('.'));
+        let message = wrong.message.replace("website_url", "website").replace('`', "");
+        let sentence = format!("{}.", message.trim_end_matches('.'));
         match wrong.parameter.as_ref() {
             "name" => form.name.error = Some(sentence),
             "description" => form.description.error = Some(sentence),
