@@ -91,7 +91,8 @@ pub(super) fn load_done(tx: &mut Tx<'_>, id: i64) -> Result<DoneAction, Error> {
 /// A line of the history of an account.
 pub(super) fn describe_in_history(action: &Action) -> String {
     let state = if action.lifted_at.is_some() { "lifted" } else { "in force" };
-    format!("{} ({state}): {}", moderation::kind_name(action.kind), action.reason)
+    let reason = if action.reason.is_empty() { String::new() } else { format!(": {}", action.reason) };
+    format!("{} ({state}){reason}", moderation::kind_name(action.kind))
 }
 
 /// The page of actions from this one on.

@@ -50,6 +50,10 @@ fn moderator_acts_on_an_account_that_nobody_reported() {
     assert_eq!(order(&mut moderator, &subject, "suspend", "3").status, 303);
     let page = open(&mut moderator, &subject).assert_page(200);
     assert!(page.contains("suspend (in force)"), "accounts that are suspended are found too: {page}");
+    let (quiet, _) = member(&server, "quiet");
+    moderate_on(&server, &["silence", &quiet.username, "--for", "1h"]);
+    let page = open(&mut moderator, &quiet).assert_page(200);
+    assert!(page.contains("silence (in force)") && !page.contains("(in force):"), "{page}");
 }
 
 #[test]
