@@ -9,7 +9,7 @@ use pages::members::{
     COMMUNITIES_PATH, CommunitiesPage, CommunitiesTab, CommunityCard, CommunityMembersPage, CommunityMembership,
     CommunityPage, PostCard, PostFeed,
 };
-use portal::{BrowserVisit, MemberVisit, PageExit, PageQuery};
+use portal::{BrowserVisit, MemberVisit, PageExit, PageQuery, found_or_exit};
 use store::Tx;
 use store::communities::{self as stored, Community};
 use store::posts::PageRange;
@@ -155,7 +155,7 @@ pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
         // The page's heading names it.
         Ok((community, cards.map(|card| PostCard { community: None, ..card }).collect(), next))
     });
-    let (community, posts, next) = read.await?;
+    let (community, posts, next) = found_or_exit(&call, &visit, read.await)?;
     record_views(&call, viewer.viewer.user, &posts);
     let path = community_path(id);
     let page = CommunityPage {

@@ -12,7 +12,7 @@ use pages::members::{
     ListTimelinePage, ListsPage, ListsTab, NewListPage, PersonCard, PostFeed,
 };
 use portal::submitted_forms::{new_form_id, write_once};
-use portal::{BrowserVisit, MemberVisit, PageExit, PageQuery, SubmittedForm, redirect_to};
+use portal::{BrowserVisit, MemberVisit, PageExit, PageQuery, SubmittedForm, found_or_exit, redirect_to};
 use store::Tx;
 use store::lists::{self as stored, List};
 use store::posts::PageRange;
@@ -133,7 +133,7 @@ pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
         let relationship = viewer.viewer.user.map(|user| load_list_relationship(tx, user, &list)).transpose()?;
         Ok((card, relationship, load_post_cards(tx, viewer, found.posts)?, next))
     });
-    let (list, relationship, posts, next) = read.await?;
+    let (list, relationship, posts, next) = found_or_exit(&call, &visit, read.await)?;
     record_views(&call, viewer.viewer.user, &posts);
     let path = list.path();
     let page = ListTimelinePage {

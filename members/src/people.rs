@@ -6,7 +6,7 @@ use base::{Error, Fault, Refusal, UserId, order_by_keys};
 use network::timelines::timeline_visibility;
 use network::visibility::Visibility;
 use pages::members::{PeoplePage, PersonCard};
-use portal::{BrowserVisit, PageExit, PageQuery};
+use portal::{BrowserVisit, PageExit, PageQuery, found_or_exit};
 use store::Tx;
 use store::follows::{self, UserEdge};
 use store::posts::PageRange;
@@ -56,7 +56,7 @@ async fn show_list(call: RequestContext, list: PeopleList) -> Result<HttpReply, 
     let query = PageQuery::from_call(&call).unwrap_or_default();
     let (viewer, range) = (CardViewer::new(&call, &visit), range_before(&query));
     let read = call.read(move |tx| load_list(tx, viewer, &username, list.read, &range));
-    let (user, people, next) = read.await?;
+    let (user, people, next) = found_or_exit(&call, &visit, read.await)?;
     let path = format!("/{}/{}", user.username, list.path);
     let page = PeoplePage {
         frame: visit.page_frame(&call),

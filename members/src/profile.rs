@@ -10,7 +10,7 @@ use pages::PageFrame;
 use pages::members::{
     LinkPreview, PostCard, PostFeed, PostTextPart, ProfileHeader, ProfilePage, ProfileRelationship, ProfileTab,
 };
-use portal::{BrowserVisit, PageExit, PageQuery, redirect_to};
+use portal::{BrowserVisit, PageExit, PageQuery, found_or_exit, redirect_to};
 use serde_json::Value;
 use store::Tx;
 use store::posts::{self, PageRange};
@@ -32,7 +32,8 @@ pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
     let tab = selected_tab(&query);
     let (viewer, range) = (CardViewer::new(&call, &visit), range_before(&query));
     let asked = username.clone();
-    let found = call.read(move |tx| load_profile(tx, viewer, &asked, tab, &range)).await?;
+    let found = call.read(move |tx| load_profile(tx, viewer, &asked, tab, &range)).await;
+    let found = found_or_exit(&call, &visit, found)?;
     if found.user.username != username {
         return Ok(redirect_to(&tab.path(&found.user.username)));
     }

@@ -6,7 +6,7 @@ use network::{replies, reposts};
 use pages::members::{EditHistoryPage, LinkPreview, PostCard, PostFeed, PostListPage, PostVersion, ThreadPage};
 use pages::{FormField, PageFrame};
 use portal::submitted_forms::new_form_id;
-use portal::{BrowserVisit, PageExit, PageQuery, compose_box, redirect_to};
+use portal::{BrowserVisit, PageExit, PageQuery, compose_box, found_or_exit, redirect_to};
 use store::posts::{self, PageRange, Post, PostState};
 use store::{Tx, users};
 use view::ShownPosts;
@@ -26,8 +26,9 @@ pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
     let (id, viewer): (PostId, _) = (call.path_id("id")?, CardViewer::new(&call, &visit));
     let query = PageQuery::from_call(&call).unwrap_or_default();
     let after = query.get("after").and_then(|after| after.parse().ok()).unwrap_or(0);
-    let thread = call.read(move |tx| load_thread(tx, viewer, id, after)).await?;
-    let thread = thread.ok_or(Refusal::RouteNotFound)?;
+    let thread =
+        call.read(move |tx| load_thread(tx, viewer, id, after)?.ok_or_else(|| Refusal::RouteNotFound.into())).await;
+    let thread = found_or_exit(&call, &visit, thread)?;
     if call.path_text("username")? != thread.username {
         return Ok(redirect_to(&format!("/{}/status/{id}", thread.username)));
     }

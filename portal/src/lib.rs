@@ -8,7 +8,7 @@ mod site;
 pub use developer::webhooks::{challenge_webhook, keep_replay_range, load_webhook_item};
 pub use operations::{DEVELOPMENT, ENDPOINTS, form_endpoint, page_endpoint, portal_page};
 pub use site::assets::serve_asset;
-pub use site::errors::exit_page;
+pub use site::errors::{exit_page, found_or_exit};
 pub use site::forms::{
     PageQuery, SESSION_CHANGED, SubmittedForm, UploadSubmission, accept_form, accept_raw_form, local_path,
     run_text_form, run_upload_form,

@@ -1,6 +1,6 @@
 //! Error pages. None of them links to the requested redirect target.
 
-use base::Fault;
+use base::{Error, Fault, Refusal};
 use pages::{CallbackDiff, ErrorPage, PageErrorKind};
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
@@ -23,6 +23,16 @@ pub fn exit_page(call: &RequestContext, visit: &BrowserVisit, kind: PageErrorKin
         Ok(reply) => reply.into(),
         Err(fault) => fault.into(),
     }
+}
+
+/// What a page is about; if it does not exist, the handler ends with a page that has the navigation of the visitor.
+pub fn found_or_exit<T>(call: &RequestContext, visit: &BrowserVisit, found: Result<T, Error>) -> Result<T, PageExit> {
+    found.map_err(|stop| match stop {
+        Error::Refused(Refusal::RouteNotFound | Refusal::NotFound(_)) => {
+            exit_page(call, visit, PageErrorKind::NotFound)
+        }
+        other => other.into(),
+    })
 }
 
 /// The query of a request, or an error page if it is malformed.

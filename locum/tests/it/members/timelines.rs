@@ -74,6 +74,10 @@ fn profile_has_tabs_and_lists_of_people() {
     assert!(browser.get(format!("{path}?tab=likes")).assert_page(200).contains("A first post"));
     let (other, mut stranger) = signed_in(server, "stranger");
     stranger.get(format!("{path}?tab=likes")).assert_page(404);
+    for missing in ["/nobody_at_all", &format!("{path}/status/1"), "/nobody_at_all/followers", "/lists/1"] {
+        let page = stranger.get(missing).assert_page(404);
+        assert!(page.contains("Page not found") && page.contains("href=\"/notifications\""), "{missing}: {page}");
+    }
     assert_eq!(press(&mut stranger, &path, &format!("follow {}", author.id)), 303);
     assert!(browser.get(format!("{path}/followers")).assert_page(200).contains(&other.username));
     assert!(stranger.get(format!("/{}/following", other.username)).assert_page(200).contains(&author.username));
