@@ -9,7 +9,7 @@ use store::media::{self, Media};
 use store::posts::Post;
 use store::{Tx, posts, uploads, users};
 
-use crate::uploads::find_owned_upload;
+use crate::uploads::{UNATTACHED_TTL_MS, find_owned_upload};
 use crate::users::find_writer;
 
 /// Photos per post.
@@ -199,8 +199,13 @@ pub fn add_subtitles(
     let before = media::find_subtitles(tx, video, language)?;
     media::set_subtitles(tx, video, language, subtitles, display_name)?;
     media::add_post_uses(tx, &[subtitles])?;
-    let now = tx.now();
-    Ok(media::remove_post_uses(tx, before.as_slice(), now)?)
+    Ok(release_subtitles(tx, before)?)
+}
+
+/// They can be added again for as long as an upload without a use.
+fn release_subtitles(tx: &mut Tx<'_>, subtitles: Option<MediaId>) -> Result<(), Fault> {
+    let expires_at = tx.now().plus_ms(UNATTACHED_TTL_MS);
+    media::remove_post_uses(tx, subtitles.as_slice(), expires_at)
 }
 
 pub fn remove_subtitles(tx: &mut Tx<'_>, user: UserId, video: MediaId, language: &str) -> Result<(), Error> {
@@ -208,6 +213,5 @@ pub fn remove_subtitles(tx: &mut Tx<'_>, user: UserId, video: MediaId, language:
     find_owned_media(tx, user, video, "video", "id")?;
     let before = media::find_subtitles(tx, video, language)?;
     media::remove_subtitles(tx, video, language)?;
-    let now = tx.now();
-    Ok(media::remove_post_uses(tx, before.as_slice(), now)?)
+    Ok(release_subtitles(tx, before)?)
 }

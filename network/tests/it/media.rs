@@ -127,3 +127,21 @@ fn upload_that_is_gone_is_not_published() {
         assert_eq!(world.write(publish).await, (Id::new(7), Id::new(7)));
     });
 }
+
+#[test]
+fn subtitles_that_are_removed_from_a_video_can_be_added_again() {
+    on_each_engine(async |world| {
+        let ada = world.user("ada").await;
+        let (video, subtitles) = (Id::new(8), Id::new(9));
+        media(&world, ada, 8, 7, "video").await;
+        media(&world, ada, 9, 2, "subtitles").await;
+        let add_and_remove = move |tx: &mut Tx<'_>| {
+            network::media::add_subtitles(tx, ada, video, "EN", subtitles, "English")?;
+            network::media::remove_subtitles(tx, ada, video, "EN")?;
+            let expired = store::media::list_expired(tx, 10)?;
+            network::media::add_subtitles(tx, ada, video, "EN", subtitles, "English")?;
+            Ok(expired.into_iter().map(|media| media.id).collect::<Vec<_>>())
+        };
+        assert_eq!(world.write(add_and_remove).await, []);
+    });
+}
