@@ -5,11 +5,12 @@ use std::sync::Arc;
 use base::{Error, Fault, MediaId, Refusal, SplitRefusal, UserId};
 use network::messages::{self, ConversationTarget, MAX_GROUP_SIZE, MessageSender, NewMessage};
 use network::visibility::{Visibility, may_message, profile_visibility};
-use pages::FormField;
 use pages::members::{AttachedMedia, ComposeBox, MESSAGES_PATH, MessageAttachment, NewMessagePage};
+use pages::{FormField, PageErrorKind};
 use portal::submitted_forms::{is_submitted, new_form_id, write_once};
 use portal::{
-    BrowserVisit, MemberVisit, PageExit, PageQuery, SESSION_CHANGED, UploadSubmission, redirect_to, run_text_form,
+    BrowserVisit, MemberVisit, PageExit, PageQuery, SESSION_CHANGED, UploadSubmission, exit_page, redirect_to,
+    run_text_form,
 };
 use store::Tx;
 use store::messages::MessageEvent;
@@ -102,7 +103,13 @@ pub(crate) async fn send(call: RequestContext) -> Result<HttpReply, PageExit> {
 async fn show_conversation_again(submission: Arc<UploadSubmission>) -> Result<HttpReply, PageExit> {
     let UploadSubmission { call, visit, form, .. } = &*submission;
     let draft = MessageDraft::from_expired_form(form);
-    Ok(show_conversation(call, visit, visit.person.user.id, draft).await?.status(403))
+    match show_conversation(call, visit, visit.person.user.id, draft).await {
+        // It is a conversation of the person who was signed in before.
+        Err(PageExit::Error(Error::Refused(Refusal::RouteNotFound))) => {
+            Err(exit_page(call, visit, PageErrorKind::FormExpired))
+        }
+        shown => Ok(shown?.status(403)),
+    }
 }
 
 async fn send_to_conversation(submission: Arc<UploadSubmission>) -> Result<HttpReply, PageExit> {

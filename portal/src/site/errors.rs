@@ -25,10 +25,10 @@ pub fn exit_page(call: &RequestContext, visit: &BrowserVisit, kind: PageErrorKin
     }
 }
 
-/// What a page is about; if it does not exist, the handler ends with a page that has the navigation of the visitor.
+/// What a page is about. Members get a page with their navigation if it does not exist.
 pub fn found_or_exit<T>(call: &RequestContext, visit: &BrowserVisit, found: Result<T, Error>) -> Result<T, PageExit> {
     found.map_err(|stop| match stop {
-        Error::Refused(Refusal::RouteNotFound | Refusal::NotFound(_)) => {
+        Error::Refused(Refusal::RouteNotFound | Refusal::NotFound(_)) if visit.person.is_some() => {
             exit_page(call, visit, PageErrorKind::NotFound)
         }
         other => other.into(),

@@ -28,3 +28,18 @@ fn report_by_platform_has_what_spent_whatever_was_created_since() {
     manager.ads.batch("campaigns", &empty.into()).assert_status(200);
     assert_eq!(manager.browser.get(path).text(), before);
 }
+
+#[test]
+fn report_with_wrong_dates_keeps_them_and_shows_no_figures() {
+    let mut manager = Manager::new();
+    for (dates, problem) in [
+        (["2026-03-02", "2026-03-01"], "Enter two dates, the earlier one first."),
+        (["2026-01-01", "2026-12-31"], "A report covers at most 90 days."),
+    ] {
+        let [from, to] = dates;
+        let wrong = manager.shown(&format!("/reports?from={from}&to={to}"));
+        let is_told = wrong.contains(&format!("<a href=\"#from\">{problem}</a>")) && wrong.contains("<title>Error: ");
+        assert!(is_told && dates.iter().all(|date| wrong.contains(&format!("value=\"{date}\""))), "{wrong}");
+        assert!(!wrong.contains("No data for this period") && !wrong.contains("figures.csv"), "{wrong}");
+    }
+}
