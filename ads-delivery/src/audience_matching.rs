@@ -56,13 +56,11 @@ pub fn key_user_batch(tx: &mut Tx<'_>) -> Result<bool, Error> {
 /// The audience whose measurement is due first.
 pub fn due_audience(tx: &mut Tx<'_>, plan: MatchingConfig) -> Result<Option<i64>, Fault> {
     let before = tx.now().ms().saturating_sub(plan.delay_ms);
+    let mut due = Vec::new();
     for (of, _) in SIZE_FIELDS {
-        let rows = records::list_due(tx, of.name, "due_at", before, 1)?;
-        if let Some(row) = rows.first() {
-            return Ok(Some(row.id));
-        }
+        due.extend(AdsRecord::from_rows(of, records::list_due(tx, of.name, "due_at", before, 1)?)?);
     }
-    Ok(None)
+    Ok(due.iter().min_by_key(|record| record.int("due_at")).map(|record| record.id))
 }
 
 /// When the next measurement is due that is not due yet.
@@ -120,11 +118,18 @@ pub fn save_measurement(
     record.set(size.map_or("audience_size", |(_, size)| *size), displayed);
     record.set("targetable", i64::from(targetable));
     record.set("processed", 1);
-    if record.int("due_at") == measured.due_at && !audiences::has_pending_members(tx, audience)? {
-        // Inactive users stop counting over time.
-        let later = tx.now().plus_ms(DAY_MS);
-        let next = measured.next_at.map_or(later, |next| next.min(later));
-        record.set("due_at", next.ms().saturating_sub(plan.delay_ms).max(0));
+    if record.int("due_at") == measured.due_at {
+        let now = tx.now();
+        let due = if audiences::has_pending_members(tx, audience)? {
+            // Audiences that have waited longer come first, also before one that visitors join all the time.
+            now.ms()
+        } else {
+            // Inactive users stop counting over time.
+            let later = now.plus_ms(DAY_MS);
+            let next = measured.next_at.map_or(later, |next| next.min(later));
+            next.ms().saturating_sub(plan.delay_ms).max(0)
+        };
+        record.set("due_at", due);
     }
     record.update(tx)?;
     if changes {

@@ -1,7 +1,10 @@
 //! Members of custom audiences that several transactions change at once.
 
+use std::collections::BTreeSet;
+
 use ads::resources::custom_audiences::CUSTOM_AUDIENCE;
-use ads_delivery::audience_matching;
+use ads_delivery::audience_matching::{self, MatchingConfig};
+use ads_delivery::size_disclosure::SizeDisclosure;
 use base::UserId;
 use base::secret::digest;
 use data_encoding::HEXLOWER;
@@ -110,5 +113,31 @@ fn membership_renewed_while_expired_members_are_deleted_stays() {
         renewal.await.unwrap();
         audience.match_all(&world).await;
         assert_eq!(audience.matched(&world).await, [audience.fan]);
+    });
+}
+
+#[test]
+fn audience_that_changes_while_it_is_measured_waits_behind_others() {
+    on_each_engine(async |world| {
+        let busy = OneMemberAudience::create(&world).await;
+        let (first, plan, disclosure) = (busy.number(), MatchingConfig { delay_ms: 0 }, SizeDisclosure::default());
+        world.pass(1000);
+        let id = busy.shop.make(&world, "A/custom_audiences", &[("name", "Walkers")]).await;
+        let second = CUSTOM_AUDIENCE.id_format.parse(&id).unwrap();
+        world.pass(1000);
+        let due = async || world.store.read(move |tx| Ok(audience_matching::due_audience(tx, plan)?)).await.unwrap();
+        world.write(move |tx| ads::audience_schedule::mark_audience_changed(tx, second)).await;
+        assert_eq!(due().await, Some(first));
+        let measured =
+            world.store.read(move |tx| audience_matching::measure_audience(tx, first, &disclosure)).await.unwrap();
+        let save = move |tx: &mut Tx<'_>| {
+            let key = ads::resources::event_audiences::user_key(busy.fan);
+            let member = audiences::find_key_members(tx, first, &[key])?[0].1;
+            audiences::mark_members_pending(tx, first, &BTreeSet::from([member]))?;
+            audience_matching::save_measurement(tx, first, measured, (plan, &disclosure))
+        };
+        world.pass(1000);
+        world.write(save).await;
+        assert_eq!(due().await, Some(second));
     });
 }

@@ -285,7 +285,7 @@ pub fn delete(tx: &mut Tx<'_>, audience: i64) -> Result<(), Fault> {
     insert_new_later!(tx, "audience_gone", audience_id = audience)
 }
 
-/// Deletes expired members of one audience, or members of a deleted one; returns how many it looked at.
+/// Deletes expired members, or members of a deleted audience; returns how many it looked at.
 pub fn prune_members(tx: &mut Tx<'_>, now: Time, limit: i64) -> Result<u64, Fault> {
     let count = match prune_expired_members(tx, now, limit)? {
         0 => prune_deleted_audience(tx, limit)?,
@@ -304,16 +304,19 @@ fn lock_members(tx: &mut Tx<'_>, audience: i64) -> Result<(), Fault> {
 fn prune_expired_members(tx: &mut Tx<'_>, now: Time, limit: i64) -> Result<usize, Fault> {
     let sql = "SELECT audience_id, number FROM audience_member WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2";
     let over: Vec<(i64, i64)> = tx.query_rows(sql, &[now.into(), limit.into()])?;
-    let Some((audience, _)) = over.first().copied() else {
-        return Ok(0);
-    };
-    let members: Vec<i64> = over.into_iter().filter(|(of, _)| *of == audience).map(|(_, member)| member).collect();
-    lock_members(tx, audience)?;
-    // A member may have been renewed until the lock was granted.
-    let sql = "SELECT number FROM audience_member WHERE number = $1 AND audience_id = $2 AND expires_at <= $3";
-    let expired = tx.query_by_keys(sql, &members, &[audience.into(), now.into()])?;
-    remove_members(tx, audience, &expired)?;
-    Ok(members.len())
+    // In the order in which the job that stores keys locks accounts.
+    let mut by_audience: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
+    for (audience, member) in &over {
+        by_audience.entry(*audience).or_default().push(*member);
+    }
+    for (audience, members) in by_audience {
+        lock_members(tx, audience)?;
+        // A member may have been renewed until the lock was granted.
+        let sql = "SELECT number FROM audience_member WHERE number = $1 AND audience_id = $2 AND expires_at <= $3";
+        let expired = tx.query_by_keys(sql, &members, &[audience.into(), now.into()])?;
+        remove_members(tx, audience, &expired)?;
+    }
+    Ok(over.len())
 }
 
 fn prune_deleted_audience(tx: &mut Tx<'_>, limit: i64) -> Result<usize, Fault> {
