@@ -13,10 +13,6 @@ use crate::declaration::Resource;
 #[derive(Debug)]
 pub struct AnyAccountId;
 
-/// The id of a card of any kind, stored as text: cards of components read it as a decimal number, all others in base 36.
-#[derive(Debug)]
-pub struct AnyCardId;
-
 /// A media key: `3_1234`.
 #[derive(Debug)]
 pub struct MediaKeyText;
@@ -80,16 +76,6 @@ impl CustomKind for AnyAccountId {
 
     fn describe_expected(&self, _limit: Option<usize>) -> String {
         "the id of an account".to_owned()
-    }
-}
-
-impl CustomKind for AnyCardId {
-    fn read_text(&self, text: &str) -> Result<Value, ViolationKind> {
-        IdFormat::Short.parse(text).map(|_| text.into()).ok_or(ViolationKind::IllegalId)
-    }
-
-    fn describe_expected(&self, limit: Option<usize>) -> String {
-        limit.map_or_else(|| "the id of a card".to_owned(), |limit| format!("at most {limit} ids of a card"))
     }
 }
 

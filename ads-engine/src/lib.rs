@@ -30,7 +30,7 @@ pub use base::AccountTimeZone;
 pub use config::{AdsConfig, CURRENCIES, CurrencyRates, RATE_ONE};
 pub use declaration::*;
 pub use dispatch::{AdsResponse, dispatch_request};
-pub use field_kind::{AnyAccountId, AnyCardId, CardUriText, JsonShape, MediaKeyText, parse_record_id, parse_value};
+pub use field_kind::{AnyAccountId, CardUriText, JsonShape, MediaKeyText, parse_record_id, parse_value};
 pub use operations::{AdsOperation, OperationAction};
 pub use output::{OperationData, OperationOutput};
 pub use parsed_params::ParsedParams;

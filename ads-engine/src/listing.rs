@@ -7,7 +7,7 @@ use store::records::{self, FieldRange, OrderValue, RecordListing, RecordOrder, R
 
 use crate::account_context::AccountContext;
 use crate::cursor::{self, CursorPosition};
-use crate::declaration::{ListExtension, ListFilter, Resource};
+use crate::declaration::{ListExtension, Resource};
 use crate::engine::ensure_valid_params;
 use crate::output::OperationOutput;
 use crate::parsed_params::ParsedParams;
@@ -50,11 +50,7 @@ pub fn list(
         None => list_account_rows(ctx, resource, &query, totals)?,
     };
     if let Some(extension) = resource.list_extension.as_ref().filter(|extension| params.flag(extension.flag)) {
-        let mut more_query = query.clone();
-        if more_query.ids.take().is_some() {
-            more_query.numbers.push((extension.id_field, extension_numbers(ctx, resource, extension, params)?));
-        }
-        let (more, more_total) = list_extension_rows(ctx, extension, &more_query, totals)?;
+        let (more, more_total) = list_extension_rows(ctx, extension, query.clone(), totals)?;
         rows.extend(more);
         total = total.zip(more_total).map(|(own, more)| own.saturating_add(more));
         sort_rows(&mut rows, &query.orders);
@@ -196,29 +192,16 @@ fn parse_list_query(
         let name = filter.parameter.name.post;
         match filter.field {
             "id" => {
-                let ids = filter_ids(resource, filter, params);
-                query.ids = Some(intersect(query.ids.take(), ids));
+                let mut ids = params.ints(name);
+                // Ids may be restricted by two parameters.
+                ids.retain(|id| query.ids.as_ref().is_none_or(|known| known.contains(id)));
+                query.ids = Some(ids);
             }
             field if filter.parameter.kind.is_number() => query.numbers.push((field, params.ints(name))),
             field => query.words.push((field, params.texts(name))),
         }
     }
     Ok(query)
-}
-
-/// Records of the resource that a filter by id names.
-fn filter_ids(resource: &Resource, filter: &ListFilter, params: &ParsedParams) -> Vec<i64> {
-    let name = filter.parameter.name.post;
-    if filter.parameter.kind.is_number() {
-        return params.ints(name);
-    }
-    params.texts(name).iter().filter_map(|text| resource.id_format.parse(text)).collect()
-}
-
-/// Ids may be restricted by two parameters.
-fn intersect(known: Option<Vec<i64>>, mut ids: Vec<i64>) -> Vec<i64> {
-    ids.retain(|id| known.as_ref().is_none_or(|known| known.contains(id)));
-    ids
 }
 
 /// Parses `attribute-asc` or `attribute-desc`; each further order breaks ties of the earlier ones.
@@ -309,40 +292,19 @@ fn list_account_rows(
     Ok((rows?, total))
 }
 
-/// What the filters by id name among the records of other resources: their own ids where a filter takes these, and
-/// numbers of the field that their lists are filtered by.
-fn extension_numbers(
-    ctx: &mut AccountContext<'_, '_>,
-    resource: &Resource,
-    extension: &ListExtension,
-    params: &ParsedParams,
-) -> Result<Vec<i64>, Error> {
-    let mut numbers = None;
-    let filters = resource.filters.iter().filter(|filter| filter.field == "id");
-    for filter in filters.filter(|filter| params.has(filter.parameter.name.post)) {
-        let mut named = filter_ids(resource, filter, params);
-        if !filter.parameter.kind.is_number() {
-            for other in extension.resources {
-                let ids = filter_ids(other, filter, params);
-                let found = AdsRecord::from_rows(other, records::find_by_ids(ctx.tx, other.name, &ids)?)?;
-                named.extend(found.iter().filter_map(|record| record.int(extension.id_field)));
-            }
-        }
-        numbers = Some(intersect(numbers, named));
-    }
-    Ok(numbers.unwrap_or_default())
-}
-
 /// The rows of other resources that belong on the same page.
 fn list_extension_rows(
     ctx: &mut AccountContext<'_, '_>,
     extension: &ListExtension,
-    query: &AdsListQuery,
+    mut query: AdsListQuery,
     totals: bool,
 ) -> Result<ListedRows, Error> {
+    if let Some(ids) = query.ids.take() {
+        query.numbers.push((extension.id_field, ids));
+    }
     let (mut rows, mut total) = (Vec::new(), Some(0_i64));
     for resource in extension.resources {
-        let (found, count) = list_account_rows(ctx, resource, query, totals)?;
+        let (found, count) = list_account_rows(ctx, resource, &query, totals)?;
         rows.extend(found);
         total = total.zip(count).map(|(sum, count)| sum.saturating_add(count));
     }

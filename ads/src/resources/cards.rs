@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use ads_engine::{
-    AccountContext, AdsRecord, AnyCardId, CardUriText, FieldSpec, IdFormat, InputFormat, JsonShape, Kind,
-    ListExtension, ListFilter, RecordChange, RequiredRole, Resource, ResourceVerb, ValidationRule,
+    AccountContext, AdsRecord, CardUriText, FieldSpec, IdFormat, InputFormat, JsonShape, Kind, ListExtension,
+    ListFilter, RecordChange, RequiredRole, Resource, ResourceVerb, ValidationRule,
 };
 use base::refusal::AdsProblem;
 use base::{Error, VocabularyWord};
@@ -32,7 +32,7 @@ pub static CARD: Resource = Resource {
     ],
     filters: &[
         ListFilter::one_of_words("card_types", "card_type", CARD_TYPES),
-        ListFilter::new("card_id", "id", Kind::custom(&AnyCardId).list(1, 200)).alias(&["card_ids"]),
+        ListFilter::ids("card_id", "id", &CARD).alias(&["card_ids"]),
         // A card URI ends with the card's id.
         ListFilter::new("card_uris", "id", Kind::custom(&CardUriText).list(1, 200)),
         // Read where the list is extended.

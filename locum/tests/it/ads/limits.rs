@@ -11,8 +11,7 @@ use std::collections::BTreeMap;
 use ads::gazetteer::CountryCode;
 use ads::resources::RESOURCES;
 use ads_engine::{
-    AnyCardId, CardUriText, Kind, MediaKeyText, OperationAction, Parameter, ParameterLocation, Resource, ResourceVerb,
-    ValueKind,
+    CardUriText, Kind, MediaKeyText, OperationAction, Parameter, ParameterLocation, Resource, ResourceVerb, ValueKind,
 };
 use serde_json::{Map, Value, json};
 
@@ -68,8 +67,6 @@ fn bounds(kind: Kind) -> Option<Bounds> {
         (ValueKind::Custom(_), Some((_, most))) => {
             if let Some(of) = kind.downcast::<Resource>() {
                 of_list(most, "1", format!("at most {most} ids of {}", of.label_with_article()))
-            } else if kind.downcast::<AnyCardId>().is_some() {
-                of_list(most, "1", format!("at most {most} ids of a card"))
             } else if kind.downcast::<MediaKeyText>().is_some() {
                 of_list(most, "3_1", format!("at most {most} media keys"))
             } else if kind.downcast::<CountryCode>().is_some() {
