@@ -11,9 +11,11 @@ impl<T: AsRef<str>> RequestPaths<'_, T> {
     /// `wanted` is a documented path, in which `{id}` and `:id` stand for what the request has there, or a path as sent, or
     /// a mixture. As a prefix, its last segment may be the beginning of the request's, and more may follow.
     pub(crate) fn match_wanted(&self, wanted: &str, is_prefix: bool) -> bool {
-        let templates = self.templates.iter().map(AsRef::as_ref);
-        let template = templates.into_iter().find(|template| match_segments(template, false, self.sent, None));
-        match_segments(wanted, is_prefix, self.sent, template)
+        let mut templates = self.templates.iter().map(AsRef::as_ref);
+        let called = templates.clone().find(|template| match_segments(template, false, self.sent, None));
+        // Also the operation's other paths, as they are documented.
+        match_segments(wanted, is_prefix, self.sent, called)
+            || templates.any(|template| match_segments(wanted, is_prefix, template, Some(template)))
     }
 }
 
@@ -29,7 +31,7 @@ fn match_segments(wanted: &str, is_prefix: bool, sent: &str, template: Option<&s
         } else if is_placeholder(segment) {
             !theirs.is_empty() && declared.is_none_or(is_placeholder)
         } else {
-            is_same_word(segment, theirs)
+            segment == theirs || !declared.is_some_and(is_placeholder) && is_same_word(segment, theirs)
         };
         if !is_met {
             return false;
@@ -53,7 +55,7 @@ fn is_same_word(one: &str, other: &str) -> bool {
         ("12", "11"),
         ("12", "5"),
     ];
-    one == other || WORDS.iter().any(|(post, tweet)| (one, other) == (*post, *tweet) || (other, one) == (*post, *tweet))
+    WORDS.iter().any(|(post, tweet)| (one, other) == (*post, *tweet) || (other, one) == (*post, *tweet))
 }
 
 #[cfg(test)]
@@ -82,5 +84,18 @@ mod tests {
         assert!(!matches("/2/users/8/tweets", "/2/users/9/posts", "/2/users/{id}/posts"));
         assert!(matches("/2/users/9/tweets/{other}", "/2/users/9/posts/3", "/2/users/{id}/posts/{post_id}"));
         assert!(matches("/no/{such}", "/no/path", ""));
+        assert!(!matches("/2/users/12", "/2/users/5", "/2/users/{id}"), "words are no parameters");
+    }
+
+    #[test]
+    fn other_paths_of_the_operation_match_as_they_are_documented() {
+        let templates = ["/1.1/media/upload.json", "/1.1/media/upload"];
+        for sent in templates {
+            let paths = RequestPaths { sent, templates: &templates };
+            assert!(templates.iter().all(|wanted| paths.match_wanted(wanted, false)), "{sent}");
+        }
+        let paths = RequestPaths { sent: "/2/posts/7", templates: &["/2/posts/{id}", "/2/tweets/{id}"] };
+        assert!(paths.match_wanted("/2/tweets", true) && paths.match_wanted("/2/tweets/{id}", true));
+        assert!(!paths.match_wanted("/2/tweets/8", false));
     }
 }

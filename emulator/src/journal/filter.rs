@@ -116,7 +116,7 @@ fn matches_entry_path(wanted: &str, entry: &JournalEntry) -> bool {
     }
     let (wanted, is_prefix) = wanted.strip_suffix('*').map_or((wanted, false), |start| (start, true));
     let paths = RequestPaths { sent: entry.path(), templates: &[entry.route] };
-    entry.route == wanted || paths.match_wanted(wanted, is_prefix)
+    paths.match_wanted(wanted, is_prefix)
 }
 
 fn contains_text(text: &str, entry: &JournalEntry) -> bool {
