@@ -59,7 +59,8 @@ pub(crate) struct BackupManifest {
 }
 
 impl BackupManifest {
-    pub(super) fn object_name(id: &str) -> String {
+    /// The path below the folder or the prefix of the bucket.
+    pub(crate) fn object_name(id: &str) -> String {
         format!("{PREFIX}/{id}.json")
     }
 

@@ -13,6 +13,7 @@ use super::request::{CommandRequest, LocalInputs};
 use super::simulation::follow_and_print;
 use super::{AdminCommand, AdsCommand, CommandAnswer, ControlEndpoint, client, execute};
 use crate::arguments::GlobalArgs;
+use crate::backup::BackupManifest;
 use crate::command_error::CommandError;
 use crate::config::RunMode;
 use crate::instance::CreatePolicy;
@@ -98,8 +99,13 @@ fn execute_or_forward(
     let mut tries = 0;
     loop {
         if control.is_reachable() {
+            let Some(path) = command.output_path() else { return forward(&control) };
+            // The server may look at another file system.
+            if path.is_file() {
+                super::output_file::ensure_new_file(path)?;
+            }
             let value = forward(&control)?;
-            return command.output_path().map_or(Ok(()), ensure_written).map(|()| value);
+            return ensure_written(path, &value).map(|()| value);
         }
         if let Some(world) = &common.world {
             return Err(CommandError::Unreachable(format!(
@@ -128,14 +134,16 @@ fn execute_or_forward(
 }
 
 /// A server may have a file system of its own.
-fn ensure_written(path: &Path) -> Result<(), CommandError> {
-    if !matches!(path.try_exists(), Ok(false)) {
+fn ensure_written(path: &Path, report: &Value) -> Result<(), CommandError> {
+    let backup = report.get("backup").and_then(Value::as_str).filter(|_| path.is_dir());
+    let written = backup.map_or_else(|| path.to_owned(), |id| path.join(BackupManifest::object_name(id)));
+    if !matches!(written.try_exists(), Ok(false)) {
         return Ok(());
     }
     Err(CommandError::Failed(format!(
         "the server has written {0}, but {0} does not exist here: the server has another file system there, as with \
          PrivateTmp= of systemd; name a folder that both see, such as one in the data directory",
-        path.display()
+        written.display()
     )))
 }
 
