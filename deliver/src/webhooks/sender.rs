@@ -42,8 +42,8 @@ const WORKERS_SETTLE_TIME: Duration = Duration::from_secs(6);
 const SCAN_SHARE: u32 = 50;
 /// Webhooks of a node that has stopped wait for this at most.
 const MAX_SCAN_INTERVAL: Duration = Duration::from_secs(5);
-/// How long deliveries in flight may take at shutdown.
-const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
+/// How long deliveries in flight may take at shutdown. Their outcomes are recorded after it, before the task is aborted.
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(3);
 /// How long deliveries in flight to a deleted webhook may take.
 const STOP_GRACE: Duration = Duration::from_secs(1);
 /// Concurrent deliveries to all webhooks together.

@@ -119,6 +119,8 @@ impl ServerInterfaces {
         tasks.start("usage", server, flush_usage);
         tasks.start("views", server, flush_views_until_shutdown);
         tasks.start_endless("rate_limits", server, |server| async move { server.return_unused_calls().await });
+        // Pages that update themselves are streams too.
+        tasks.start("stream_shutdown", server, shut_down_streams);
         let roles = instance.settings.roles();
         if roles.contains(NodeRole::Api) {
             tasks.start_endless("home_timelines", server, |server| async move { server.follow_new_posts().await });
@@ -150,7 +152,6 @@ impl ServerInterfaces {
         tasks.start_endless("post_streams", &self.server.post_streams(), |streams| async move {
             streams.follow_log().await;
         });
-        tasks.start("stream_shutdown", &self.server, shut_down_streams);
     }
 
     fn start_delivery_tasks(&self, tasks: &mut Supervisor, instance: &Instance) {

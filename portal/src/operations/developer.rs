@@ -70,7 +70,7 @@ pub(super) static PORTAL: &[Endpoint] = &[
         .summary("Shows an app's filtered stream live.")
         .params(&[ID]),
     portal_page("developerEvents", "GET", "/developer/apps/{id}/stream/events")
-        .handler(&live::events)
+        .stream_handler(&live::events)
         .summary("An app's filtered stream, for its owner in a browser.")
         .params(&[ID]),
     portal_page("developerWebhooks", "GET", WEBHOOKS)
