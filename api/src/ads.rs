@@ -95,7 +95,7 @@ fn build_request(
 /// `None` if the body is not JSON, or is of another type.
 fn parse_json(call: &RequestContext) -> Option<Value> {
     let is_json = matches!(call.content_type, BodyContentType::Json | BodyContentType::Absent);
-    is_json.then(|| serde_json::from_slice(call.bytes()).ok()).flatten()
+    is_json.then(|| body::parse_json(call.bytes()).ok()).flatten()
 }
 
 /// Query parameters, then form parameters, which take precedence.

@@ -52,7 +52,7 @@ impl RpcError {
 /// `POST /mcp`: one request or notification.
 pub(crate) async fn handle_message(call: RequestContext) -> Result<HttpReply, Error> {
     let message: Option<Value> = match call.content_type {
-        BodyContentType::Json => serde_json::from_slice(call.bytes()).ok(),
+        BodyContentType::Json => web::body::parse_json(call.bytes()).ok(),
         _ => None,
     };
     let Some(message) = message else {

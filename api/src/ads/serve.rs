@@ -34,8 +34,7 @@ pub(crate) async fn report_events(call: RequestContext) -> Result<HttpReply, Err
 }
 
 fn parse_json_body(call: &RequestContext) -> Result<Value, Refusal> {
-    let body: Option<Value> = serde_json::from_slice(call.bytes()).ok();
-    let body = body.filter(Value::is_object);
+    let body = web::body::parse_json(call.bytes()).ok().filter(Value::is_object);
     let message = "The request body must be a JSON object";
     body.ok_or_else(|| AdsProblem::new("INVALID_PARAMETER", message).into())
 }

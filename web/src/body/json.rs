@@ -1,4 +1,4 @@
-//! Strict JSON: one object, no duplicate names, no number beyond 64 bits.
+//! Strict JSON: no duplicate names, no number beyond 64 bits.
 
 use std::fmt;
 
@@ -10,12 +10,15 @@ const MAX_DEPTH: usize = 64;
 /// Characters of a member name that a refusal repeats.
 const MAX_SHOWN_NAME: usize = 64;
 
-/// Parses one object; trailing input is an error.
-pub(super) fn parse_object(bytes: &[u8]) -> Result<Map<String, Value>, Refusal> {
+/// Parses one value; trailing input is an error.
+pub fn parse_json(bytes: &[u8]) -> serde_json::Result<Value> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
-    let read = StrictJson { depth: 0 }.deserialize(&mut reader);
-    let read = read.and_then(|value| reader.end().map(|()| value));
-    match read {
+    let value = StrictJson { depth: 0 }.deserialize(&mut reader)?;
+    reader.end().map(|()| value)
+}
+
+pub(super) fn parse_object(bytes: &[u8]) -> Result<Map<String, Value>, Refusal> {
+    match parse_json(bytes) {
         Ok(Value::Object(members)) => Ok(members),
         Ok(_) => Err(super::invalid_body("Request body must be a JSON object.")),
         Err(error) if error.is_data() => Err(super::invalid_body(format!("Request body is not valid: {error}."))),

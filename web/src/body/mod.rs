@@ -11,6 +11,7 @@ use http::header::{CONTENT_TYPE, HeaderMap};
 use schema::{ObjectProblem, Parameter, ViolationKind};
 use serde_json::{Map, Value};
 
+pub use json::parse_json;
 pub use members::{BodyMembers, MemberName};
 
 use crate::endpoint::{BodySpec, Endpoint};
