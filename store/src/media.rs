@@ -132,9 +132,10 @@ pub fn set_path(tx: &mut Tx<'_>, media_key: &str, path: &str) -> Result<bool, Fa
     Ok(tx.execute(sql, &[path.into(), media_key.into()])? > 0)
 }
 
-/// Returns false if there is no such media object.
+/// Returns false if there is no such media object, or its files are being deleted.
 pub fn set_variant_files(tx: &mut Tx<'_>, id: MediaId, sizes: &str, variant_files: &str) -> Result<bool, Fault> {
-    let sql = "UPDATE media SET sizes = $1, variant_files = $2 WHERE id = $3";
+    let sql =
+        "UPDATE media SET sizes = $1, variant_files = $2 WHERE id = $3 AND (expires_at IS NULL OR expires_at > 0)";
     Ok(tx.execute(sql, &[sizes.into(), variant_files.into(), id.into()])? > 0)
 }
 

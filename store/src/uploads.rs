@@ -97,8 +97,9 @@ pub fn start_processing(tx: &mut Tx<'_>, id: MediaId, leased_until: Time) -> Res
     Ok(tx.execute(sql, &[leased_until.into(), id.into()])? > 0)
 }
 
+/// An upload that has succeeded stays as it is.
 pub fn mark_failed(tx: &mut Tx<'_>, id: MediaId, failure: &str) -> Result<(), Fault> {
-    let sql = "UPDATE upload SET state = 4, failure = $1 WHERE id = $2";
+    let sql = "UPDATE upload SET state = 4, failure = $1 WHERE id = $2 AND state <> 3";
     tx.execute_later(sql, &[failure.into(), id.into()])
 }
 

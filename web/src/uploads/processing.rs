@@ -16,12 +16,15 @@ use super::variants::{MadeVariants, needs_variants};
 use super::{IncomingFile, SCRATCH, UploadProcessor, segment_path, storage_unavailable, upload_folder};
 
 /// Failure reason if the file store is unavailable.
+/// Bytes of the random part of the name of a file that is being processed.
+const ATTEMPT_TOKEN_LENGTH: usize = 8;
 const STORE_FAILURE: &str = "The file could not be stored.";
 
 /// Well below the length of a lease.
 pub(super) const LEASE_RENEWAL_INTERVAL: Duration = Duration::from_secs(20);
 
 /// Progress when the file is measured and when its variants are made, in percent.
+const JOINED_PERCENT: i64 = 25;
 const MEASURED_PERCENT: i64 = 50;
 const STORING_PERCENT: i64 = 75;
 
@@ -118,7 +121,9 @@ impl UploadProcessor {
         upload: &MediaUpload,
         time: VariantTime,
     ) -> Result<Result<Media, MediaRejection>, Error> {
-        let joined = format!("{SCRATCH}/{}-{}", upload.id, self.store.context().node.incarnation());
+        // Another worker may take over an upload whose lease has ended.
+        let attempt = self.store.context().rng.random_token(ATTEMPT_TOKEN_LENGTH)?;
+        let joined = format!("{SCRATCH}/{}-{attempt}", upload.id);
         let size = self.join_segments(upload, &joined).await?;
         self.renew_lease(upload, MEASURED_PERCENT).await?;
         let outcome = match self.measure_upload(upload, &joined, size).await? {
@@ -158,19 +163,28 @@ impl UploadProcessor {
         renewed.await
     }
 
-    /// Renews the lease while files are copied.
+    /// Renews the lease while something is awaited.
+    async fn renew_lease_during<T>(
+        &self,
+        upload: &MediaUpload,
+        percent: i64,
+        mut work: impl Future<Output = T> + Unpin,
+    ) -> Result<T, Error> {
+        loop {
+            tokio::select! {
+                result = &mut work => return Ok(result),
+                () = tokio::time::sleep(LEASE_RENEWAL_INTERVAL) => self.renew_lease(upload, percent).await?,
+            }
+        }
+    }
+
     async fn copy_files<T>(
         &self,
         upload: &MediaUpload,
         percent: i64,
-        mut copying: impl Future<Output = Result<T, FileStoreError>> + Unpin,
+        copying: impl Future<Output = Result<T, FileStoreError>> + Unpin,
     ) -> Result<T, Error> {
-        loop {
-            tokio::select! {
-                result = &mut copying => return result.map_err(storage_unavailable),
-                () = tokio::time::sleep(LEASE_RENEWAL_INTERVAL) => self.renew_lease(upload, percent).await?,
-            }
-        }
+        self.renew_lease_during(upload, percent, copying).await?.map_err(storage_unavailable)
     }
 
     async fn mark_failed(&self, upload: &MediaUpload, failure: String) -> Result<(), Error> {
@@ -210,11 +224,12 @@ impl UploadProcessor {
         let id = upload.id;
         let segments = self.store.read(move |tx| Ok(stored::list_segments(tx, id)?)).await?;
         let names: Vec<String> = segments.iter().map(|segment| segment_path(id, segment.index)).collect();
-        self.copy_files(upload, 25, Box::pin(self.files.concatenate(&names, joined))).await
+        self.copy_files(upload, JOINED_PERCENT, Box::pin(self.files.concatenate(&names, joined))).await
     }
 
     async fn measure_upload(&self, upload: &MediaUpload, joined: &str, size: u64) -> Result<MeasuredUpload, Error> {
-        let _permit = self.decode_permits.acquire().await.map_err(Fault::context("waiting for a decode permit"))?;
+        let permit = self.renew_lease_during(upload, JOINED_PERCENT, Box::pin(self.decode_permits.acquire())).await?;
+        let _permit = permit.map_err(Fault::context("waiting for a decode permit"))?;
         let head = self.files.read_head(joined).await.map_err(storage_unavailable)?;
         let Some(format) = MediaFormat::sniff(&head) else {
             return Ok(Err(MediaRejection::Unknown));
