@@ -1,7 +1,7 @@
 //! Post reads by apps, counted in memory and written every few seconds, so that requests cause no writes. A post
 //! counts once per app and day (UTC), for whichever user. Unwritten reads are lost if the process is killed.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use base::clock::wall_time;
 use base::{AppId, Error, Fault, PostId, Time};
@@ -20,46 +20,48 @@ pub const fn day_number(time: Time) -> i64 {
     time.ms().div_euclid(DAY_MS)
 }
 
+/// Reads that wait to be written; more are not counted.
+const MAX_WAITING: usize = 200_000;
+/// Reads written in one transaction.
+const BATCH_SIZE: usize = 500;
+
 #[derive(Default)]
 pub struct PostReadCounter {
-    memory: Mutex<HashMap<(AppId, i64), BTreeSet<PostId>>>,
+    waiting: Mutex<BTreeSet<(AppId, i64, PostId)>>,
 }
 
 impl PostReadCounter {
     /// Counts the posts of one response.
     pub fn record(&self, app: AppId, posts: &[PostId]) {
-        if !posts.is_empty() {
-            let key = (app, day_number(wall_time()));
-            self.memory.lock().entry(key).or_default().extend(posts);
-        }
+        let day = day_number(wall_time());
+        let mut waiting = self.waiting.lock();
+        let room = MAX_WAITING.saturating_sub(waiting.len());
+        waiting.extend(posts.iter().take(room).map(|post| (app, day, *post)));
     }
 
-    /// Writes the reads since the last call; on failure they stay in memory.
+    /// Writes the reads since the last call; on failure those that were not written wait on.
     pub fn flush<'a>(&'a self, store: &'a Store) -> BoxFuture<'a, Result<(), Error>> {
         Box::pin(async move {
-            let pending = std::mem::take(&mut *self.memory.lock());
-            if pending.is_empty() {
-                return Ok(());
-            }
-            let mut rows: Vec<((AppId, i64), Vec<PostId>)> =
-                pending.into_iter().map(|(key, posts)| (key, posts.into_iter().collect())).collect();
-            // A fixed order, so that concurrent transactions do not deadlock.
-            rows.sort_unstable();
-            let to_write = rows.clone();
-            let work = move |tx: &mut Tx<'_>| {
-                for ((app, day), posts) in &to_write {
-                    reads::record_reads(tx, *app, *day, posts)?;
+            // In a fixed order, so that concurrent transactions do not deadlock.
+            let reads: Vec<_> = std::mem::take(&mut *self.waiting.lock()).into_iter().collect();
+            for (number, batch) in reads.chunks(BATCH_SIZE).enumerate() {
+                let mut rows: BTreeMap<(AppId, i64), Vec<PostId>> = BTreeMap::new();
+                for (app, day, post) in batch {
+                    rows.entry((*app, *day)).or_default().push(*post);
                 }
-                Ok(())
-            };
-            let outcome = store.write(work).await;
-            if outcome.is_err() {
-                let mut memory = self.memory.lock();
-                for (key, posts) in rows {
-                    memory.entry(key).or_default().extend(posts);
+                let work = move |tx: &mut Tx<'_>| {
+                    for ((app, day), posts) in &rows {
+                        reads::record_reads(tx, *app, *day, posts)?;
+                    }
+                    Ok(())
+                };
+                if let Err(error) = store.write(work).await {
+                    let unwritten = reads.iter().skip(number * BATCH_SIZE);
+                    self.waiting.lock().extend(unwritten);
+                    return Err(error);
                 }
             }
-            outcome
+            Ok(())
         })
     }
 }
