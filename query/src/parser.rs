@@ -81,12 +81,14 @@ impl OpenGroup {
     }
 }
 
-/// Whether it is a keyword or phrase without any word.
+/// Whether it is a keyword or phrase of signs alone. One that has only words inside links is none: it matches nothing.
 fn is_wordless(node: &QueryNode) -> bool {
     match node {
         QueryNode::Is(term) | QueryNode::Not(term) => {
             let is_text = matches!(term.operator.kind, OperatorKind::Words(WordField::Text));
-            is_text && matches!(&term.value, TermValue::Words { hashes, .. } if hashes.is_empty())
+            is_text
+                && matches!(&term.value, TermValue::Words { hashes, text, .. }
+                    if hashes.is_empty() && !text.contains(char::is_alphanumeric))
         }
         QueryNode::All(_) | QueryNode::Any(_) => false,
     }

@@ -142,7 +142,7 @@ pub(crate) fn posts() -> Vec<QueryablePost<'static>> {
 }
 
 /// What is found and by which queries: search and stream alike.
-pub(crate) const BOTH: [(&str, &[i64]); 65] = [
+pub(crate) const BOTH: [(&str, &[i64]); 66] = [
     ("coffee", &[1, 2, 3, 5, 9, 14, 15, 18]),
     ("COFFEE -iced", &[1, 2, 3, 9, 14, 15, 18]),
     ("coffee great", &[1, 9, 15, 18]),
@@ -154,6 +154,7 @@ pub(crate) const BOTH: [(&str, &[i64]); 65] = [
     ("coffee -(-tea)", &[3, 18]),
     ("coffee – tea", &[3, 18]),
     ("tea -\"&\" coffee", &[3, 18]),
+    ("coffee \"https://shop.example/coffee\"", &[]),
     ("\"coffee is great\"", &[18]),
     ("\"great coffee\"", &[18]),
     ("\"is great so great\"", &[18]),
