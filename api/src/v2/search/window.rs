@@ -21,6 +21,9 @@ const MIN_AGE_MS: i64 = 10 * SECOND_MS;
 /// The beginning of the full archive, 2006-03-21T00:00:00Z.
 const ARCHIVE_START: Time = Time::from_seconds(1_142_899_200);
 
+/// Ids of the years before were counted, up to about 30 billion.
+const FIRST_SNOWFLAKE: i64 = 1 << 35;
+
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SearchBounds {
     /// Included.
@@ -44,10 +47,10 @@ impl SearchBounds {
     /// The range in milliseconds, in whole seconds.
     pub(super) fn time_range(&self, now: Time) -> (i64, i64) {
         let whole = |ms: i64| ms - ms.rem_euclid(SECOND_MS);
-        let since = self.since.map_or(i64::MIN, |id| whole(id.created_at().ms()));
+        let since = self.since.and_then(time_of_id).map_or(i64::MIN, |at| whole(at.ms()));
         let from = whole(self.from.ms()).max(since);
         let end = self.to.map_or_else(|| whole(now.ms()) + SECOND_MS, Time::ms);
-        let until = self.until.map_or(i64::MAX, |id| whole(id.created_at().ms()) + SECOND_MS);
+        let until = self.until.and_then(time_of_id).map_or(i64::MAX, |at| whole(at.ms()) + SECOND_MS);
         (from, end.min(until))
     }
 }
@@ -79,14 +82,21 @@ pub(super) fn parse_bounds(call: &RequestContext, product: QueryProduct) -> Resu
         return Err(wrong_order(call, "since_id", "until_id").into());
     }
     let from = start.unwrap_or_else(|| {
-        let latest = end.or(until.map(PostId::created_at)).unwrap_or(now).min(now);
+        let latest = end.or(until.and_then(time_of_id)).unwrap_or(now).min(now);
+        let is_before_snowflakes = until.is_some_and(|id| time_of_id(id).is_none());
         match since {
             _ if recent => earliest,
             Some(_) => ARCHIVE_START,
+            None if is_before_snowflakes => ARCHIVE_START,
             None => latest.plus_ms(-DEFAULT_REACH_MS),
         }
     });
     Ok(SearchBounds { from, to: end, since, until })
+}
+
+/// None for an id from before November 2010, when ids had no time.
+fn time_of_id(id: PostId) -> Option<Time> {
+    (id.get() >= FIRST_SNOWFLAKE).then(|| id.created_at())
 }
 
 fn check_exclusive(call: &RequestContext, one: &'static str, other: &'static str) -> Result<(), Refusal> {

@@ -104,3 +104,20 @@ fn archive_counts_are_paged_by_month() {
     assert_eq!(defaults["meta"]["total_tweet_count"], 1, "thirty days");
     assert!(defaults["meta"].get("next_token").is_none());
 }
+
+#[test]
+fn ids_from_before_snowflakes_bound_the_whole_archive() {
+    let (server, word) = (shared_server(), format!("zc{}", unique_number()));
+    let author = server.new_user("pioneer");
+    let id = 20_000_000 + unique_number();
+    // 2008-06-01T00:00:00Z.
+    let at = 1_212_278_400_000_i64;
+    let post = json!({ "kind": "post", "id": id.to_string(), "author": author.id, "text": word, "created_at_ms": at });
+    server.import_lines(&[post]).assert_success();
+    let path = format!("/2/tweets/search/all?query={word}&until_id={}", id + 1);
+    let search =
+        || server.send(TestRequest::get(path.as_str()).bearer(&server.default_app().bearer)).assert_status(200);
+    crate::harness::wait_until("the import is indexed", || search()["meta"]["result_count"] == 1);
+    let month = format!("&since_id={}&granularity=day&end_time={}", id - 1, time(at + HOUR));
+    assert_eq!(counts("all", &word, &month).assert_status(200)["meta"]["total_tweet_count"], 1);
+}
