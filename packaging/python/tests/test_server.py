@@ -122,7 +122,7 @@ def test_commands_act_on_the_world(locum, locum_server):
         locum_server.main.run_command("user", "show", "@quentin")
 
 
-@pytest.mark.locum_world("empty")
+@pytest.mark.locum_world(source="empty")
 def test_marker_chooses_the_source_of_the_world(locum):
     assert "LOCUM_USER_TOKEN" not in {**locum.env, **locum.process_env()}
 

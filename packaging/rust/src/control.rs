@@ -58,11 +58,12 @@ impl ControlClient {
         };
         let mut response = sent.map_err(failed)?;
         let text = response.body_mut().with_config().limit(MAX_RESPONSE_BYTES).read_to_string().map_err(failed)?;
-        let answer = if text.is_empty() { Value::Object(Map::new()) } else { parse_answer(&text)? };
         let status = response.status().as_u16();
         if status >= 400 {
-            return Err(Error::Refused { status, message: format!("{method} {path}: {}", error_message(&answer)) });
+            let message = serde_json::from_str(&text).map_or(text, |answer| error_message(&answer));
+            return Err(Error::Refused { status, message: format!("{method} {path}: {message}") });
         }
+        let answer = if text.is_empty() { Value::Object(Map::new()) } else { parse_answer(&text)? };
         match answer {
             Value::Object(mut members) if members.contains_key("data") => {
                 Ok(members.remove("data").unwrap_or_default())

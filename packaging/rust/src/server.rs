@@ -37,7 +37,7 @@ pub struct ServerOptions {
 impl Default for ServerOptions {
     fn default() -> Self {
         Self {
-            binary: std::env::var_os("LOCUM_BINARY").unwrap_or_else(|| "locum".into()),
+            binary: std::env::var_os("LOCUM_BINARY").filter(|name| !name.is_empty()).unwrap_or_else(|| "locum".into()),
             world: "demo".to_owned(),
             seed: None,
             clock: "live".to_owned(),

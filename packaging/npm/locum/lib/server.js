@@ -47,7 +47,7 @@ class World {
     const place = ["--json", "--data-dir", this.server.dataDir];
     if (this.name !== MAIN_WORLD) place.push("--world", this.name);
     try {
-      const { stdout } = await promisify(execFile)(this.server.binary, [...place, ...command]);
+      const { stdout } = await promisify(execFile)(this.server.binary, [...place, ...command], { maxBuffer: Infinity });
       return stdout ? JSON.parse(stdout) : undefined;
     } catch (error) {
       throw new LocumError(`locum ${command.join(" ")}: ${error.stderr?.trim() || error.message}`);
@@ -89,7 +89,12 @@ class Server {
     command.push("--data-dir", this.dataDir, "--world", worldSource(world), "--clock", clock);
     if (seed !== undefined) command.push("--seed", String(seed));
     if (this.#isTemporary) command.push("--remove-data", "--db", "sqlite");
-    this.#spawn([...command, ...args]);
+    try {
+      this.#spawn([...command, ...args]);
+    } catch (error) {
+      if (this.#isTemporary) rmSync(this.dataDir, { recursive: true, force: true });
+      throw new LocumError(`${this.binary}: ${error.message}`);
+    }
     try {
       const banner = JSON.parse(await this.#waitUntilReady(timeout));
       this.controlAddress = banner.control;

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import http.client
 import json
-import math
 import time
 import urllib.parse
 from collections.abc import Mapping
@@ -238,13 +237,15 @@ class Journal:
         """Waits until all checks hold, such as `POST /2/tweets status=201 count=3`; raises AssertionError with the
         server's account of those that do not hold within `timeout` seconds."""
         # Attempts are counted, because tests replace the clocks.
-        attempts = 1 + math.ceil(timeout / POLL_SECONDS)
-        for attempt in range(attempts):
-            if attempt:
-                time.sleep(POLL_SECONDS)
+        attempts = timeout / POLL_SECONDS
+        while True:
             outcome = self._control.request("POST", "/assert", {"checks": checks})
             if outcome["passed"]:
                 return
+            if attempts <= 0:
+                break
+            attempts -= 1
+            time.sleep(POLL_SECONDS)
         failed = [result for result in outcome["results"] if not result["passed"]]
         raise AssertionError("\n".join(map(describe_failed_check, failed)))
 

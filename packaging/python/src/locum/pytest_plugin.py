@@ -39,7 +39,8 @@ def locum_server(pytestconfig: pytest.Config) -> Iterator[Server]:
 def locum(locum_server: Server, request: pytest.FixtureRequest) -> Iterator[World]:
     """A world for this test alone."""
     marker = request.node.get_closest_marker(MARKER)
-    with locum_server.world(source=marker.args[0] if marker else "demo") as world:
+    source = (marker.args or (marker.kwargs["source"],))[0] if marker else "demo"
+    with locum_server.world(source=source) as world:
         yield world
 
 

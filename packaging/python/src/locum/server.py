@@ -110,9 +110,11 @@ class Server:
         self._numbers = itertools.count(1)
         try:
             self._process = self._start(world_source(world), seed, clock, arguments)
-        except OSError as error:
+        except BaseException as error:
             self._remove_temporary_data()
-            raise LocumError(f"the server cannot be started: {error}") from error
+            if isinstance(error, OSError):
+                raise LocumError(f"the server cannot be started: {error}") from error
+            raise
         try:
             banner = self._wait_until_ready(timeout)
             self.control_address: str = banner["control"]
