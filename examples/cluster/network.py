@@ -22,13 +22,14 @@ def ip(*arguments):
 
 def may_create_namespaces():
     """Whether this user and kernel allow network namespaces with bridges."""
+    probe = f"locum-{os.getpid()}"
     try:
-        ip("netns", "add", "locum-probe")
+        ip("netns", "add", probe)
         try:
-            ip("link", "add", "locum-probe", "type", "bridge")
-            ip("link", "del", "locum-probe")
+            ip("link", "add", probe, "type", "bridge")
+            ip("link", "del", probe)
         finally:
-            ip("netns", "del", "locum-probe")
+            ip("netns", "del", probe)
     except (NetworkError, OSError):
         return False
     return True
