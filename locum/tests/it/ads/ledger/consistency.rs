@@ -75,10 +75,11 @@ fn simulated_events_have_the_same_totals_in_every_report() {
         for place in 0..2 {
             let total = sum(&by_item["data"][place], name);
             assert_eq!(total, sum(&by_hour["data"][place], name), "{name} by hour");
-            for one in &segmented {
+            // Few people see the ads: they may all be of one age or gender, but use several platforms.
+            for (one, least) in segmented.iter().zip([2, 1, 1]) {
                 assert_eq!(total, sum(&one["data"][place], name), "{name} by segment");
                 let segments = one["data"][place]["id_data"].as_array().unwrap();
-                assert!(segments.len() > 1, "{one}");
+                assert!(segments.len() >= least, "{one}");
                 assert!(segments[0]["segment"]["segment_name"].is_string());
             }
             all += total;
