@@ -47,10 +47,6 @@ impl MessageDraft {
         draft
     }
 
-    pub(crate) fn from_query(query: &PageQuery) -> Self {
-        Self { text: FormField::new(query.get("text").unwrap_or_default()), ..Self::default() }
-    }
-
     /// Stores the file of the form, if there is one; returns false if it is refused.
     async fn attach(&mut self, submission: &UploadSubmission) -> Result<bool, Error> {
         let UploadSubmission { call, visit, uploads, form } = submission;
@@ -158,7 +154,7 @@ pub(crate) async fn show_new(call: RequestContext) -> Result<HttpReply, PageExit
     let user = visit.person.user.id;
     let query = PageQuery::from_call(&call).unwrap_or_default();
     let to = FormField::new(query.get("to").unwrap_or_default());
-    render_new(&call, &visit, user, to, MessageDraft::from_query(&query)).await
+    render_new(&call, &visit, user, to, MessageDraft::default()).await
 }
 
 async fn render_new(

@@ -181,8 +181,7 @@ struct LoadedConversation {
 pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
     let visit = MemberVisit::from_call(&call).await?;
     let user = visit.person.user.id;
-    let draft = MessageDraft::from_query(&PageQuery::from_call(&call).unwrap_or_default());
-    show_conversation(&call, &visit, user, draft).await
+    show_conversation(&call, &visit, user, MessageDraft::default()).await
 }
 
 pub(crate) async fn show_conversation(

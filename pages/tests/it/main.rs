@@ -210,6 +210,7 @@ fn error_pages_lead_only_to_our_own_pages() {
         ours.search,
         ours.signature,
         ours.mailbox,
+        ours.sign_in,
         ours.sign_out,
         ours.console,
         "/home",

@@ -10,7 +10,6 @@ use web::request_context::RequestContext;
 use web::uploads::{UploadForm, UploadProcessor, receive};
 use web::{HttpReply, PublicOrigin};
 
-use super::session::redirect_to_sign_in;
 use super::{BrowserVisit, MemberVisit, PageExit, errors};
 
 const FETCH_SITE: &str = "sec-fetch-site";
@@ -104,13 +103,13 @@ where
     S: FnOnce(Arc<UploadSubmission>) -> A,
     A: Future<Output = Result<HttpReply, PageExit>>,
 {
-    let visit = MemberVisit::from_call(&call).await;
+    let visit = BrowserVisit::from_call(&call).await?;
     let uploads = call.uploads()?;
-    if matches!(visit, Err(PageExit::Reply(_))) && has_small_body(&call) {
+    if visit.person.is_none() && has_small_body(&call) {
         let form = receive(&mut call, uploads.files()).await?;
-        return Err(redirect_to_sign_in(&call, |name| form.text(name).unwrap_or_default()).into());
+        return Err(visit.exit_to_sign_in(&call, |name| form.text(name).unwrap_or_default()));
     }
-    let visit = visit?;
+    let visit = MemberVisit::from_visit(&call, visit)?;
     check_same_origin(&call, &visit)?;
     let form = receive(&mut call, uploads.files()).await?;
     let submission = Arc::new(UploadSubmission { call, visit, uploads, form });

@@ -14,23 +14,21 @@ use network::pending_sign_ins;
 use network::sessions::{self, ClientInfo, UserSession};
 use network::sign_in::KnownDevice;
 use network::user_roles::{self, UserRole};
-use pages::{HtmlPage, PageFrame, SignedInAccount, ZonedTime};
+use pages::{HtmlPage, PageErrorKind, PageFrame, SignedInAccount, ZonedTime};
 use store::users::User;
 use web::page_context;
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
 
 use super::forms::{self, SubmittedForm};
-use super::{PageExit, redirect_to};
+use super::{PageExit, errors, redirect_to};
 
-/// Forms in which people write, which take what was entered from their query too.
-const TEXT_FORMS: [&str; 4] = [
-    pages::members::COMPOSE_PATH,
-    super::compose::COMPOSE_PATH,
-    pages::members::NEW_MESSAGE_PATH,
-    "/messages/{conversation}",
-];
-const TEXT_FORM_FIELDS: [&str; 5] = ["to", "text", "in_reply_to", "quote", "community"];
+/// Forms for posts, which take what was entered from their query too.
+const POST_FORMS: [&str; 2] = [pages::members::COMPOSE_PATH, super::compose::COMPOSE_PATH];
+/// The text, which may be too long for a link, is the first.
+const POST_FORM_FIELDS: [&str; 4] = ["text", "in_reply_to", "quote", "community"];
+/// Forms for messages, whose text is private: neither an address nor the form of another account may have it.
+const MESSAGE_FORMS: [&str; 2] = [pages::members::NEW_MESSAGE_PATH, "/messages/{conversation}"];
 
 /// One name for all forms, so that a CSRF token is valid for the whole session.
 const FORM_NAME: &str = "page";
@@ -68,7 +66,10 @@ impl Deref for MemberVisit {
 
 impl MemberVisit {
     pub async fn from_call(call: &RequestContext) -> Result<Self, PageExit> {
-        let visit = BrowserVisit::from_call(call).await?;
+        Self::from_visit(call, BrowserVisit::from_call(call).await?)
+    }
+
+    pub(super) fn from_visit(call: &RequestContext, visit: BrowserVisit) -> Result<Self, PageExit> {
         let person = visit.require_sign_in(call)?.clone();
         Ok(Self { visit, person })
     }
@@ -162,8 +163,31 @@ impl BrowserVisit {
     pub fn require_sign_in(&self, call: &RequestContext) -> Result<&SignedInPerson, PageExit> {
         self.person.as_ref().ok_or_else(|| {
             let field = |name| call.body().optional_text(VocabularyWord::same_in_both(name)).unwrap_or_default();
-            redirect_to_sign_in(call, field).into()
+            self.exit_to_sign_in(call, field)
         })
+    }
+
+    /// Leads back to the page, or to the page of the form that was sent, afterwards. `field` is a field of the form.
+    pub(super) fn exit_to_sign_in<'f>(
+        &self,
+        call: &RequestContext,
+        field: impl Fn(&'static str) -> &'f str,
+    ) -> PageExit {
+        let (head, own) = (call.head(), call.endpoint().path);
+        let is_get = head.method == http::Method::GET;
+        if !is_get && MESSAGE_FORMS.contains(&own) {
+            return errors::exit_page(call, self, PageErrorKind::SignedOut);
+        }
+        let here = head.uri.path_and_query().map_or(page_context::DEFAULT_PATH, http::uri::PathAndQuery::as_str);
+        let has_page = || call.state.endpoints.iter().any(|endpoint| endpoint.method == "GET" && endpoint.path == own);
+        let next = match forms::local_path(field("next")) {
+            _ if is_get => here.to_owned(),
+            _ if POST_FORMS.contains(&own) && field("edit_of").is_empty() => post_form_path(own, field),
+            Some(next) => next.to_owned(),
+            None if has_page() => here.to_owned(),
+            None => page_context::DEFAULT_PATH.to_owned(),
+        };
+        redirect_to(&sign_in_path(&next)).into()
     }
 
     /// Whether somebody is signed in with at least this role.
@@ -222,29 +246,21 @@ impl SignedInPerson {
     }
 }
 
-/// Leads back to the page, or to the page of the form that was sent, afterwards. `field` is a field of the form.
-pub(super) fn redirect_to_sign_in<'f>(call: &RequestContext, field: impl Fn(&'static str) -> &'f str) -> HttpReply {
-    let head = call.head();
-    let is_get = head.method == http::Method::GET;
-    let here = head.uri.path_and_query().map_or(page_context::DEFAULT_PATH, http::uri::PathAndQuery::as_str);
-    let own = call.endpoint().path;
-    let has_page = || call.state.endpoints.iter().any(|endpoint| endpoint.method == "GET" && endpoint.path == own);
-    let next = match forms::local_path(field("next")) {
-        _ if is_get => here.to_owned(),
-        _ if TEXT_FORMS.contains(&own) && field("edit_of").is_empty() => text_form_path(head.uri.path(), field),
-        Some(next) => next.to_owned(),
-        None if has_page() => here.to_owned(),
-        None => page_context::DEFAULT_PATH.to_owned(),
-    };
-    redirect_to(&format!("{}?next={}", page_context::SITE_LINKS.sign_in, base::percent::encode(&next)))
+fn sign_in_path(next: &str) -> String {
+    format!("{}?next={}", page_context::SITE_LINKS.sign_in, base::percent::encode(next))
 }
 
-/// With what was entered, unless that is too long for a link.
-fn text_form_path<'f>(path: &str, field: impl Fn(&'static str) -> &'f str) -> String {
-    let entered = TEXT_FORM_FIELDS.iter().map(|name| (*name, field(name))).filter(|(_, text)| !text.is_empty());
-    let pairs: Vec<String> = entered.map(|(name, text)| format!("{name}={}", base::percent::encode(text))).collect();
-    let filled = format!("{path}?{}", pairs.join("&"));
-    forms::local_path(&filled).filter(|_| !pairs.is_empty()).unwrap_or(path).to_owned()
+/// With what was entered, as far as it is not too long for a link.
+fn post_form_path<'f>(path: &str, field: impl Fn(&'static str) -> &'f str) -> String {
+    let fill = |names: &[&'static str]| {
+        let entered = names.iter().map(|name| (*name, field(name))).filter(|(_, text)| !text.is_empty());
+        let pairs: Vec<_> = entered.map(|(name, text)| format!("{name}={}", base::percent::encode(text))).collect();
+        Some(format!("{path}?{}", pairs.join("&"))).filter(|_| !pairs.is_empty())
+    };
+    let [_, without_text @ ..] = &POST_FORM_FIELDS;
+    let filled = [&POST_FORM_FIELDS[..], without_text].into_iter().filter_map(fill);
+    let mut filled = filled.filter(|filled| forms::local_path(&sign_in_path(filled)).is_some());
+    filled.next().unwrap_or_else(|| path.to_owned())
 }
 
 /// None while it is live, and in production.

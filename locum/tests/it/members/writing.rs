@@ -171,13 +171,34 @@ fn form_that_is_sent_after_the_session_comes_back_after_signing_in() {
     assert_eq!(visitor.submit(&list, "/lists/new", &[("name", "Boats")]).header("location"), location("/lists/new"));
     let act = format!("like {post}");
     assert_eq!(visitor.submit(&home, "/i/actions", &[("act", &act)]).header("location"), location("/home"));
-    let message = browser.get("/messages/new");
-    let fields = [("to", "bob"), ("text", "Still up?")];
-    let drafted = "/messages/new?to=bob&text=Still%20up%3F";
-    assert_eq!(visitor.submit(&message, "/messages/new", &fields).header("location"), location(drafted));
+    let long = [("text", &*"too long for a link ".repeat(400)), ("in_reply_to", &post)];
+    let sent = send_form(&mut visitor, &compose, "/compose", &long, b"");
+    assert_eq!(sent.header("location"), location(&format!("/compose?in_reply_to={post}")), "{}", sent.text());
     visitor.sign_in(&author.username, "a long secret", &path);
-    assert!(visitor.get(drafted).assert_page(200).contains("Still up?</textarea>"));
     assert!(visitor.get(path).assert_page(200).contains("I am &#38; you?"));
+}
+
+#[test]
+fn message_that_is_sent_after_the_session_comes_into_no_address() {
+    let server = shared_server();
+    let (author, mut browser) = signed_in(server, "forgotten");
+    let conversation = format!("/messages/{}-{}", author.id, server.new_user("reader").id);
+    let (mut visitor, large) = (Browser::new(server), vec![0; 100_000]);
+    for path in ["/messages/new", &conversation] {
+        let page = browser.get(path);
+        let fields = [("to", "bob"), ("text", "Still up?")];
+        for refused in [
+            visitor.submit(&page, path, &fields),
+            send_form(&mut visitor, &page.text(), path, &fields, b""),
+            send_form(&mut visitor, &page.text(), path, &fields, &large),
+        ] {
+            let text = refused.text();
+            assert!(refused.status == 403 && refused.header("location").is_empty(), "{path}: {text}");
+            let link = format!("href=\"/login?next={}\"", percent_encode(path));
+            assert!(text.contains("copy what you wrote, then sign in") && text.contains(&link), "{path}: {text}");
+            assert!(!text.contains("Still up"), "{path}: {text}");
+        }
+    }
 }
 
 #[test]
