@@ -100,12 +100,16 @@ pub(crate) async fn submit(call: RequestContext) -> Result<HttpReply, PageExit> 
 
 async fn show_again(submission: Arc<UploadSubmission>) -> Result<HttpReply, PageExit> {
     let UploadSubmission { call, visit, form, .. } = &*submission;
+    let draft = PostDraft::from_form(form);
+    if is_submitted(call, visit.person.user.id, form.text("form").unwrap_or_default()).await? {
+        return Ok(redirect_to(&draft.next));
+    }
     let problems = DraftProblems {
         text: Some(SESSION_CHANGED.to_owned()),
         media: form.media.as_ref().map(|_| CHOOSE_AGAIN.to_owned()),
         ..DraftProblems::default()
     };
-    Ok(show_draft(call, visit, PostDraft::from_form(form), problems).await?.status(403))
+    Ok(show_draft(call, visit, draft, problems).await?.status(403))
 }
 
 async fn handle_form(submission: Arc<UploadSubmission>) -> Result<HttpReply, PageExit> {

@@ -98,8 +98,12 @@ pub(crate) async fn send(call: RequestContext) -> Result<HttpReply, PageExit> {
 
 async fn show_conversation_again(submission: Arc<UploadSubmission>) -> Result<HttpReply, PageExit> {
     let UploadSubmission { call, visit, form, .. } = &*submission;
+    let user = visit.person.user.id;
+    if is_submitted(call, user, form.text("form").unwrap_or_default()).await? {
+        return Ok(redirect_to(&format!("{MESSAGES_PATH}/{}", call.path_text("conversation")?)));
+    }
     let draft = MessageDraft::from_expired_form(form);
-    match show_conversation(call, visit, visit.person.user.id, draft).await {
+    match show_conversation(call, visit, user, draft).await {
         // It is a conversation of the person who was signed in before.
         Err(PageExit::Error(Error::Refused(Refusal::RouteNotFound))) => {
             Err(exit_page(call, visit, PageErrorKind::FormExpired))
@@ -178,9 +182,13 @@ pub(crate) async fn send_new(call: RequestContext) -> Result<HttpReply, PageExit
 
 async fn show_new_again(submission: Arc<UploadSubmission>) -> Result<HttpReply, PageExit> {
     let UploadSubmission { call, visit, form, .. } = &*submission;
+    let user = visit.person.user.id;
+    if is_submitted(call, user, form.text("form").unwrap_or_default()).await? {
+        return Ok(redirect_to(MESSAGES_PATH));
+    }
     let to = FormField::new(form.text("to").unwrap_or_default());
     let draft = MessageDraft::from_expired_form(form);
-    Ok(render_new(call, visit, visit.person.user.id, to, draft).await?.status(403))
+    Ok(render_new(call, visit, user, to, draft).await?.status(403))
 }
 
 async fn send_first_message(submission: Arc<UploadSubmission>) -> Result<HttpReply, PageExit> {

@@ -12,7 +12,7 @@ use web::request_context::RequestContext;
 
 use super::forms::{SESSION_CHANGED, read_form};
 use super::post_texts::{length_help, post_error_message};
-use super::submitted_forms::{new_form_id, write_once};
+use super::submitted_forms::{is_submitted, new_form_id, write_once};
 use super::{BrowserVisit, MemberVisit, PageExit, SignedInPerson, errors, redirect_to};
 
 pub(crate) const COMPOSE_PATH: &str = "/intent/post";
@@ -112,6 +112,11 @@ fn compose_page(
 pub(crate) async fn submit(call: RequestContext) -> Result<HttpReply, PageExit> {
     let visit = MemberVisit::from_call(&call).await?;
     let (form, is_current) = read_form(&call, &visit).await?;
+    let form_id = form.text("form");
+    let profile = format!("/{}", visit.person.user.username);
+    if !is_current && is_submitted(&call, visit.person.user.id, &form_id).await? {
+        return Ok(redirect_to(&profile));
+    }
     let answering = CardAnswer::parse(|name| form.optional_text(name));
     let reply_to = form.optional_text("in_reply_to");
     let text = form.text("text").replace("\r\n", "\n");
@@ -129,7 +134,6 @@ pub(crate) async fn submit(call: RequestContext) -> Result<HttpReply, PageExit> 
     }
     let entered = new.clone();
     let author = PostAuthor { user_id: visit.person.user.id, app_id: None, self_serve: false };
-    let form_id = form.text("form");
     let created = write_once(&call, author.user_id, &form_id, move |tx| {
         let created = posts::create(tx, &author, &new)?;
         if let CardAnswer { card: Some(card), post: Some(parent) } = answering {
@@ -138,7 +142,7 @@ pub(crate) async fn submit(call: RequestContext) -> Result<HttpReply, PageExit> 
         Ok(created)
     });
     match created.await.split_refusal()? {
-        Ok(None) => Ok(redirect_to(&format!("/{}", visit.person.user.username))),
+        Ok(None) => Ok(redirect_to(&profile)),
         Ok(Some(created)) => {
             hidden.push(("id", created.id.to_string()));
             Ok(redirect_to(&format!("{SENT_POST_PATH}?{}", encode_query(&hidden))))

@@ -296,6 +296,8 @@ fn form_with_an_expired_token_is_shown_again_with_what_was_written() {
         let text = format!("Kept & sent to {path}");
         let sent = browser.submit(&again, path, &[("to", &*other.username), ("text", &text), ("act", "post")]);
         assert_eq!(sent.status, 303, "{path}: {}", sent.text());
+        let repeated = browser.submit(&again, path, &[("text", &text), ("csrf", "expired")]);
+        assert_eq!(repeated.status, 303, "{path} does not offer what was sent: {}", repeated.text());
     }
     let posts = author.get(format!("/2/users/{}/posts", author.id)).assert_status(200);
     assert_eq!(posts["meta"]["result_count"], 2);
