@@ -109,7 +109,20 @@ async fn show_again(submission: Arc<UploadSubmission>) -> Result<HttpReply, Page
         media: form.media.as_ref().map(|_| CHOOSE_AGAIN.to_owned()),
         ..DraftProblems::default()
     };
+    let draft = keep_own_posts(call, visit.person.user.id, draft).await?;
     Ok(show_draft(call, visit, draft, problems).await?.status(403))
+}
+
+/// Whoever has signed in as somebody else writes a new post, rather than editing what another account has written.
+async fn keep_own_posts(call: &RequestContext, user: UserId, draft: PostDraft) -> Result<PostDraft, Error> {
+    let (stored, edited) = (draft.stored_id, draft.edit_of);
+    let read = call.read(move |tx| {
+        let stored = stored.map(|id| store::unpublished_posts::find_by_id(tx, id)).transpose()?.flatten();
+        let edited = edited.map(|id| store::posts::find_by_id(tx, id)).transpose()?.flatten();
+        Ok((stored.filter(|post| post.user_id == user), edited.filter(|post| post.author_id == user)))
+    });
+    let (stored, edited) = read.await?;
+    Ok(PostDraft { stored_id: stored.map(|post| post.id), edit_of: edited.map(|post| post.id), ..draft })
 }
 
 async fn handle_form(submission: Arc<UploadSubmission>) -> Result<HttpReply, PageExit> {
@@ -226,7 +239,11 @@ async fn show_draft(
             Err(Error::Refused(_)) if asked.stored_id.is_some() || asked.is_from_form => None,
             loaded => Some(loaded?),
         };
-        let community = asked.community.map(|id| load_community_target(tx, id, asked.is_shared)).transpose()?;
+        let community = asked.community.map(|id| load_community_target(tx, id, asked.is_shared));
+        let community = match community.transpose() {
+            Err(Error::Refused(_)) if asked.is_from_form => None,
+            loaded => loaded?,
+        };
         Ok((target, community, list_attached(tx, user, &asked.media)?))
     });
     let (target, community, attached) = read.await?;

@@ -92,6 +92,26 @@ fn draft_keeps_all_of_a_reply_until_it_is_published_once() {
 }
 
 #[test]
+fn form_of_another_account_is_shown_again_as_a_new_post() {
+    let server = shared_server();
+    let (author, mut browser) = signed_in(server, "drafter");
+    let (next, mut next_browser) = signed_in(server, "next");
+    let post = author.publish_text("Written before");
+    assert_eq!(write(&mut browser, "/compose", &[("text", "Not yet"), ("act", "draft")]).status, 303);
+    let id = listed(&mut browser, DRAFTS).pop().unwrap();
+    let edit = format!("/{}/status/{post}/edit", author.username);
+    for (path, text) in [(format!("/compose?draft={id}"), "From a draft"), (edit, "From an edit")] {
+        let page = browser.get(path);
+        let again = next_browser.submit(&page, "/compose", &[("text", text), ("act", "post")]);
+        assert!(again.status == 403 && again.text().contains(text), "{}", again.text());
+        let sent = next_browser.submit(&again, "/compose", &[("text", text), ("act", "post")]);
+        assert_eq!(sent.status, 303, "{}", sent.text());
+    }
+    assert_eq!(texts(&next), ["From a draft", "From an edit"]);
+    assert_eq!((listed(&mut browser, DRAFTS), texts(&author)), (vec![id], vec!["Written before".to_owned()]));
+}
+
+#[test]
 fn draft_may_be_unfinished_but_not_empty() {
     let server = shared_server();
     let (author, mut browser) = signed_in(server, "unfinished");
