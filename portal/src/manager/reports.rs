@@ -11,7 +11,8 @@ use ads_delivery::analytics::results::{EntityResults, StatsRow};
 use ads_delivery::analytics::{DayRange, LINE_ITEM_PLACEMENTS};
 use ads_engine::{AdsRecord, RecordView, RequiredRole, Resource};
 use base::csv::csv_line;
-use base::{Error, Time, order_by_keys};
+use base::refusal::AdsProblem;
+use base::{Error, Refusal, Time, order_by_keys};
 use pages::FormField;
 use pages::manager::{
     AdsManagerPage, DataTable, EmptyState, FormInput, FormInputKind, NavLink, PageBlock, QueryForm, TableCell, TableRow,
@@ -312,8 +313,13 @@ impl Report {
         }
     }
 
-    pub(super) fn to_csv(&self) -> String {
+    /// Refused if the dates are wrong.
+    pub(super) fn to_csv(&self) -> Result<String, Refusal> {
         let query = &self.query;
+        if let Some(problem) = query.date_error {
+            let message = format!("{problem} Change the parameters “from” and “to”.");
+            return Err(AdsProblem::invalid_parameter("from", &query.dates.0, message).into());
+        }
         let by = Some(query.breakdown.1).filter(|_| !query.breakdown.0.is_empty());
         let previous = query.previous.is_some();
         let labels = query.columns.iter().flat_map(|column| {
@@ -332,7 +338,7 @@ impl Report {
             let mark = stats::simulation_cell(self.is_simulated, "yes");
             text.push_str(&csv_line(names.chain(values).chain(mark)));
         }
-        text
+        Ok(text)
     }
 }
 

@@ -82,7 +82,7 @@ impl ManagerRoute {
         if self.path.section != "reports" {
             return Ok(None);
         }
-        Ok(Some(Report::load(tx, &ctx)?.to_csv()))
+        Ok(Some(Report::load(tx, &ctx)?.to_csv()?))
     }
 
     /// Where the statistics of a campaign or line item are, which had pages of their own in earlier versions.

@@ -41,5 +41,8 @@ fn report_with_wrong_dates_keeps_them_and_shows_no_figures() {
         let is_told = wrong.contains(&format!("<a href=\"#from\">{problem}</a>")) && wrong.contains("<title>Error: ");
         assert!(is_told && dates.iter().all(|date| wrong.contains(&format!("value=\"{date}\""))), "{wrong}");
         assert!(!wrong.contains("No data for this period") && !wrong.contains("figures.csv"), "{wrong}");
+        let file = manager.browser.get(format!("{}/reports/figures.csv?from={from}&to={to}", manager.home));
+        let refused = file.assert_page(400);
+        assert!(refused.contains(problem) && refused.contains("“from” and “to”"), "{refused}");
     }
 }
