@@ -1,10 +1,11 @@
 //! Posts of the account: scheduled, drafts and published.
 
+use std::collections::HashMap;
+
 use ads::resources::draft_posts::DRAFT_POST;
 use ads::resources::media_library::LIBRARY_MEDIA;
 use ads::resources::scheduled_posts::SCHEDULED_POST;
 use ads_engine::{OperationOutput, RecordView, Resource, ResourceVerb};
-use base::text::unescape_html;
 use base::{Error, PostId};
 use pages::excerpt;
 use pages::manager::{
@@ -17,7 +18,7 @@ use super::choices::{self, MediaFilter};
 use super::creatives;
 use super::fields::declared_fields;
 use super::forms::{FormDefinition, FormFieldSpec, SubmittedFields};
-use super::labels::status_badge;
+use super::labels::{post_excerpt, status_badge};
 use super::request::{ManagerAccount, json_text};
 use super::sections::Section;
 use super::tables::{extendable_table, record_buttons, table_pager, text_column};
@@ -27,6 +28,8 @@ const PUBLISHED_PATH: &str = "<posts>";
 const PUBLISH_PATH: &str = "<post>";
 /// Posts in each table.
 const PAGE_SIZE: usize = 50;
+/// Characters of a post's text.
+const MAX_EXCERPT_LENGTH: usize = 140;
 const PUBLISHED_CURSOR: &str = "published";
 
 pub(super) fn list(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<AdsManagerPage, Error> {
@@ -84,7 +87,7 @@ fn unpublished_table(
     let rows = found.rows.iter().map(|post| {
         let is_draft = part == "drafts";
         let at = if is_draft { post.time("updated_at") } else { post.time("scheduled_at") };
-        let first = TableCell::from_text(text_label(post.text("text")))
+        let first = TableCell::from_text(text_label(excerpt(post.text("text"), MAX_EXCERPT_LENGTH)))
             .with_link(ctx.page_path(&format!("/{part}/{}", post.id())))
             .with_subtext(post.text("name"));
         let mut cells = vec![
@@ -108,10 +111,14 @@ fn published_table(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<DataTable, E
     let cursor = ctx.request.query.get(PUBLISHED_CURSOR);
     let params = json!({ "post_type": "PUBLISHED", "timeline_type": "ALL", "count": PAGE_SIZE, "cursor": cursor });
     let (posts, next) = ctx.list_value_page(tx, PUBLISHED_PATH, &[], params)?;
+    let ids: Vec<PostId> = posts.iter().filter_map(|post| PostId::parse(json_text(post, "id_str"))).collect();
+    let stored = store::posts::find_by_ids(tx, &ids)?;
+    let texts: HashMap<String, String> =
+        stored.iter().map(|post| (post.id.to_string(), post_excerpt(post, MAX_EXCERPT_LENGTH))).collect();
     let rows = posts.iter().map(|post| {
         let id = json_text(post, "id_str");
         let is_promoted_only = post.get("nullcast").and_then(Value::as_bool) != Some(false);
-        let text = TableCell::from_text(text_label(&shown_text(post)));
+        let text = TableCell::from_text(text_label(texts.get(id).cloned().unwrap_or_default()));
         TableRow {
             name: id.to_owned(),
             cells: vec![
@@ -139,22 +146,8 @@ const fn visibility_label(is_promoted_only: bool) -> &'static str {
     if is_promoted_only { "Promoted only" } else { "Followers" }
 }
 
-fn text_label(text: &str) -> String {
-    if text.is_empty() { "Post without text".to_owned() } else { excerpt(text, 140) }
-}
-
-/// The text of a post of the legacy API, with its links in their display form and without that to its media.
-fn shown_text(post: &Value) -> String {
-    let mut text = unescape_html(json_text(post, "full_text")).into_owned();
-    let links = |path| post.pointer(path).and_then(Value::as_array).into_iter().flatten();
-    // In the order of the text, so that a link is not taken for the beginning of a longer one.
-    for link in links("/entities/urls") {
-        text = text.replacen(json_text(link, "url"), json_text(link, "display_url"), 1);
-    }
-    for link in links("/entities/media") {
-        text = text.replacen(json_text(link, "url"), "", 1);
-    }
-    text.trim_end().to_owned()
+fn text_label(text: String) -> String {
+    if text.is_empty() { "Post without text".to_owned() } else { text }
 }
 
 pub(super) fn show(

@@ -211,7 +211,7 @@ fn drafts_and_scheduled_posts_are_created_on_pages() {
 
 #[test]
 fn post_published_on_a_page_is_promoted() {
-    let mut manager = Manager::new();
+    let (mut manager, picture) = manager_with_picture();
     let campaign = manager.campaign();
     let item = manager.item(&campaign);
     let words = "Only where it is promoted";
@@ -233,6 +233,12 @@ fn post_published_on_a_page_is_promoted() {
         let page = manager.shown(&path);
         assert!(page.contains(beginning) && page.contains(" long…"), "{path}: {page}");
     }
+    let card = website_card(&mut manager, &picture);
+    let uri = manager.ads.get(&format!("/cards/{card}"), &[])["data"]["card_uri"].as_str().unwrap().to_owned();
+    manager.make("/posts/new", &[("text", "With a card"), ("card_uri", &uri), ("nullcast", "true")]);
+    let page = manager.shown("/posts");
+    let end = page.split("With a card").nth(1).unwrap();
+    assert!(end.trim_start().starts_with('<'), "the link of the card is no text: {page}");
 }
 
 #[test]
