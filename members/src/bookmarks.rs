@@ -5,7 +5,7 @@ use network::bookmarks::{self, FOLDER_NAME_LENGTH};
 use pages::FormField;
 use pages::members::{BOOKMARKS_PATH, BookmarkCard, BookmarkFolderItem, BookmarksPage, PostCard};
 use portal::submitted_forms::{new_form_id, write_once};
-use portal::{MemberVisit, PageExit, PageQuery, redirect_to};
+use portal::{MemberVisit, PageExit, PageQuery, found_or_exit, redirect_to};
 use store::Tx;
 use store::bookmarks::{self as stored, BookmarkFolder};
 use store::edges::Edge;
@@ -82,10 +82,7 @@ async fn render(
     let folder_cursor = query.get("folders").and_then(|id| id.parse().ok()).filter(|id| *id > 0);
     let folder_range = PageRange { below: folder_cursor.unwrap_or(i64::MAX), ..PageRange::newest(FOLDERS_SHOWN + 1) };
     let read = call.read(move |tx| load_bookmarks(tx, viewer, user, open, (&folder_range, &range)));
-    let loaded = match read.await {
-        Err(Error::Refused(Refusal::NotFound(_))) => return Err(Refusal::RouteNotFound.into()),
-        loaded => loaded?,
-    };
+    let loaded = found_or_exit(call, visit, read.await)?;
     record_views(call, Some(user), loaded.cards.iter().map(|card| &card.post));
     let path = open.map_or_else(|| BOOKMARKS_PATH.to_owned(), |id| format!("{BOOKMARKS_PATH}/{id}"));
     let page = BookmarksPage {

@@ -183,7 +183,7 @@ pub(crate) async fn show_members(call: RequestContext) -> Result<HttpReply, Page
         let (people, next) = load_edge_cards(tx, viewer, edges)?;
         Ok((community.card, people, next))
     });
-    let (community, people, next) = read.await?;
+    let (community, people, next) = found_or_exit(&call, &visit, read.await)?;
     let path = format!("{}/members", community.path());
     let page = CommunityMembersPage {
         frame: visit.page_frame(&call),

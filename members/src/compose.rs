@@ -13,8 +13,8 @@ use pages::members::{
 use pages::{FormField, Notice};
 use portal::submitted_forms::{is_submitted, new_form_id, write_once};
 use portal::{
-    MemberVisit, PageExit, PageQuery, SESSION_CHANGED, UploadSubmission, compose_box, post_error_message, redirect_to,
-    run_text_form,
+    MemberVisit, PageExit, PageQuery, SESSION_CHANGED, UploadSubmission, compose_box, found_or_exit,
+    post_error_message, redirect_to, run_text_form,
 };
 use store::Tx;
 use store::unpublished_posts::UnpublishedPost;
@@ -71,9 +71,12 @@ pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
     let draft = match query.get("draft") {
         None => PostDraft::from_query(&query),
         Some(id) => {
-            let (id, user) = (Id::<()>::parse(id).ok_or(Refusal::RouteNotFound)?, visit.person.user.id);
-            let found = call.read(move |tx| unpublished_posts::find_own(tx, user, id.get())).await?;
-            PostDraft::from_stored(found, &visit.person.zone)
+            let (id, user) = (Id::<()>::parse(id), visit.person.user.id);
+            let found = call.read(move |tx| {
+                let id = id.ok_or(Refusal::RouteNotFound)?;
+                unpublished_posts::find_own(tx, user, id.get())
+            });
+            PostDraft::from_stored(found_or_exit(&call, &visit, found.await)?, &visit.person.zone)
         }
     };
     show_draft(&call, &visit, draft, DraftProblems::default()).await
@@ -82,8 +85,11 @@ pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
 pub(crate) async fn show_edit(call: RequestContext) -> Result<HttpReply, PageExit> {
     let visit = MemberVisit::from_call(&call).await?;
     let (id, user): (PostId, _) = (call.path_id("id")?, visit.person.user.id);
-    let post = call.read(move |tx| Ok(store::posts::find_by_id(tx, id)?)).await?;
-    let post = post.filter(|post| post.author_id == user).ok_or(Refusal::RouteNotFound)?;
+    let found = call.read(move |tx| {
+        let post = store::posts::find_by_id(tx, id)?.filter(|post| post.author_id == user);
+        post.ok_or_else(|| Refusal::RouteNotFound.into())
+    });
+    let post = found_or_exit(&call, &visit, found.await)?;
     let draft = PostDraft {
         media: post.media_keys.split(',').filter_map(|key| Id::parse(key.split_once('_')?.1)).collect(),
         text: post.text,
@@ -246,7 +252,7 @@ async fn show_draft(
         };
         Ok((target, community, list_attached(tx, user, &asked.media)?))
     });
-    let (target, community, attached) = read.await?;
+    let (target, community, attached) = found_or_exit(call, visit, read.await)?;
     let mut frame = visit.page_frame(call);
     if target.is_none() {
         let text =

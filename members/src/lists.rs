@@ -202,7 +202,8 @@ pub(crate) async fn create(call: RequestContext) -> Result<HttpReply, PageExit> 
 pub(crate) async fn show_edit(call: RequestContext) -> Result<HttpReply, PageExit> {
     let visit = MemberVisit::from_call(&call).await?;
     let (id, viewer) = (path_list_id(&call)?, CardViewer::new(&call, &visit));
-    let (list, _) = call.read(move |tx| find_own_list(tx, viewer, id)).await?;
+    let found = call.read(move |tx| find_own_list(tx, viewer, id)).await;
+    let (list, _) = found_or_exit(&call, &visit, found)?;
     let form = ListForm {
         name: FormField::new(list.name),
         description: FormField::new(list.description),
@@ -239,7 +240,8 @@ pub(crate) async fn update(call: RequestContext) -> Result<HttpReply, PageExit> 
 pub(crate) async fn show_delete(call: RequestContext) -> Result<HttpReply, PageExit> {
     let visit = MemberVisit::from_call(&call).await?;
     let (id, viewer) = (path_list_id(&call)?, CardViewer::new(&call, &visit));
-    let (_, list) = call.read(move |tx| find_own_list(tx, viewer, id)).await?;
+    let found = call.read(move |tx| find_own_list(tx, viewer, id)).await;
+    let (_, list) = found_or_exit(&call, &visit, found)?;
     let page = DeleteListPage { frame: visit.page_frame(&call), list, form_id: new_form_id(&call)? };
     Ok(visit.render_page(&call, &page)?)
 }
@@ -275,7 +277,7 @@ async fn render_members(
         let (people, next) = load_edge_cards(tx, viewer, edges)?;
         Ok((viewer.viewer.user == Some(list.owner_id), card, people, next))
     });
-    let (is_own, list, people, next) = read.await?;
+    let (is_own, list, people, next) = found_or_exit(call, visit, read.await)?;
     let path = format!("{}/members", list.path());
     let page = ListMembersPage {
         frame: visit.page_frame(call),
@@ -337,7 +339,7 @@ pub(crate) async fn show_add(call: RequestContext) -> Result<HttpReply, PageExit
         });
         Ok((user, marked.collect::<Vec<_>>(), next))
     });
-    let (user, lists, next) = read.await?;
+    let (user, lists, next) = found_or_exit(&call, &visit, read.await)?;
     let path = format!("/{}/lists", user.username);
     let page = AddToListPage {
         frame: visit.page_frame(&call),

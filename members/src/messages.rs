@@ -10,7 +10,7 @@ use pages::members::{
     ComposeBox, ConversationItem, ConversationListPage, MESSAGES_PATH, MessageItem, MessageThreadPage, PostTextPart,
 };
 use portal::submitted_forms::new_form_id;
-use portal::{BrowserVisit, MemberVisit, PageExit, PageQuery};
+use portal::{BrowserVisit, MemberVisit, PageExit, PageQuery, found_or_exit};
 use store::Tx;
 use store::media::Media;
 use store::messages::{self as stored, DmConversation, MessageEvent, MessageEventKind};
@@ -181,7 +181,10 @@ struct LoadedConversation {
 pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
     let visit = MemberVisit::from_call(&call).await?;
     let user = visit.person.user.id;
-    show_conversation(&call, &visit, user, MessageDraft::default()).await
+    match show_conversation(&call, &visit, user, MessageDraft::default()).await {
+        Err(PageExit::Error(stop)) => found_or_exit(&call, &visit, Err(stop)),
+        shown => shown,
+    }
 }
 
 pub(crate) async fn show_conversation(

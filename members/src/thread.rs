@@ -156,8 +156,11 @@ fn post_preview(site: &str, path: &str, post: &PostCard) -> LinkPreview {
 pub(crate) async fn redirect_to_permalink(call: RequestContext) -> Result<HttpReply, PageExit> {
     let visit = BrowserVisit::from_call(&call).await?;
     let (id, viewer) = (call.path_id("id")?, CardViewer::new(&call, &visit));
-    let card = call.read(move |tx| Ok(load_ordered_cards(tx, viewer, &[id])?.pop())).await?;
-    let card = card.ok_or(Refusal::RouteNotFound)?;
+    let read = call.read(move |tx| {
+        let card = load_ordered_cards(tx, viewer, &[id])?.pop();
+        card.ok_or_else(|| Refusal::RouteNotFound.into())
+    });
+    let card = found_or_exit(&call, &visit, read.await)?;
     let username = card.reposted_by.unwrap_or(card.username);
     Ok(redirect_to(&format!("/{username}/status/{id}")))
 }
@@ -173,7 +176,7 @@ pub(crate) async fn show_quotes(call: RequestContext) -> Result<HttpReply, PageE
         let ids: Vec<PostId> = edges.iter().map(|edge| PostId::new(edge.0)).collect();
         Ok((load_ordered_cards(tx, viewer, &ids)?, next))
     });
-    let (posts, next) = read.await?;
+    let (posts, next) = found_or_exit(&call, &visit, read.await)?;
     record_views(&call, viewer.viewer.user, &posts);
     let post_path = format!("/{}/status/{id}", call.path_text("username")?);
     let path = format!("{post_path}/quotes");
@@ -190,7 +193,8 @@ pub(crate) async fn show_quotes(call: RequestContext) -> Result<HttpReply, PageE
 pub(crate) async fn show_history(call: RequestContext) -> Result<HttpReply, PageExit> {
     let visit = BrowserVisit::from_call(&call).await?;
     let (id, viewer) = (call.path_id("id")?, CardViewer::new(&call, &visit));
-    let (username, versions) = call.read(move |tx| load_versions(tx, viewer, id)).await?;
+    let versions = call.read(move |tx| load_versions(tx, viewer, id)).await;
+    let (username, versions) = found_or_exit(&call, &visit, versions)?;
     let page = EditHistoryPage {
         frame: visit.page_frame(&call),
         post_path: format!("/{username}/status/{id}"),

@@ -74,7 +74,23 @@ fn profile_has_tabs_and_lists_of_people() {
     assert!(browser.get(format!("{path}?tab=likes")).assert_page(200).contains("A first post"));
     let (other, mut stranger) = signed_in(server, "stranger");
     stranger.get(format!("{path}?tab=likes")).assert_page(404);
-    for missing in ["/nobody_at_all", &format!("{path}/status/1"), "/nobody_at_all/followers", "/lists/1"] {
+    let of_posts = ["", "/quotes", "/history", "/edit"].map(|part| format!("{path}/status/1{part}"));
+    let others = [
+        "/nobody_at_all",
+        "/nobody_at_all/followers",
+        "/nobody_at_all/lists",
+        "/i/web/status/1",
+        "/compose?draft=1",
+        "/compose?in_reply_to=1",
+        "/lists/1",
+        "/lists/1/edit",
+        "/lists/1/delete",
+        "/lists/1/members",
+        "/communities/1/members",
+        "/bookmarks/1",
+        "/messages/1-2",
+    ];
+    for missing in others.into_iter().chain(of_posts.iter().map(String::as_str)) {
         let page = stranger.get(missing).assert_page(404);
         assert!(page.contains("Page not found") && page.contains("href=\"/notifications\""), "{missing}: {page}");
     }
