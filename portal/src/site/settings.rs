@@ -210,14 +210,23 @@ pub(crate) async fn resend_confirmation(call: RequestContext) -> Result<HttpRepl
     let (site, by) = (call.state.page_context.site.clone(), visit.audit_actor());
     let sent = call.write(move |tx| email_links::resend_confirmation(tx, &site, &by));
     match sent.await.split_refusal()? {
-        Ok(None) => Ok(redirect_to(page_context::SITE_LINKS.account)),
-        Ok(Some(email)) => email_confirmation_page(&call, &visit, EmailConfirmationState::Sent { email }),
-        Err(refusal) => {
-            let failure = Some(error_message(&refusal).to_owned());
-            let refused = SettingsErrors { failure, ..SettingsErrors::default() };
-            Ok(settings_page(&call, &visit, None, refused).await?.status(429))
+        Ok(None) => {
+            let failure = "There is no email address to confirm. To change yours, enter the new one again.";
+            refuse_resending(&call, &visit, failure, 400).await
         }
+        Ok(Some(email)) => email_confirmation_page(&call, &visit, EmailConfirmationState::Sent { email }),
+        Err(refusal) => refuse_resending(&call, &visit, error_message(&refusal), 429).await,
     }
+}
+
+async fn refuse_resending(
+    call: &RequestContext,
+    visit: &MemberVisit,
+    failure: &str,
+    status: u16,
+) -> Result<HttpReply, PageExit> {
+    let refused = SettingsErrors { failure: Some(failure.to_owned()), ..SettingsErrors::default() };
+    Ok(settings_page(call, visit, None, refused).await?.status(status))
 }
 
 const UNSPECIFIED: &str = "unsaid";

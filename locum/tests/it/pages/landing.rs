@@ -130,6 +130,9 @@ fn password_change_disconnects_apps_on_request() {
 fn new_email_address_is_pending_until_cancelled() {
     let server = shared_server();
     let (mut browser, name) = Browser::of_someone(server);
+    let gone = browser.get("/account/confirm?token=gone");
+    let unsent = browser.submit(&gone, "/settings/account/email/resend", &[]).assert_page(400);
+    assert!(unsent.contains("There is no email address to confirm."), "{unsent}");
     let page = browser.get("/settings/account");
     let set = |browser: &mut Browser<'_>, email: &str| {
         let fields = [("email", email), ("email_password", "a long secret")];
