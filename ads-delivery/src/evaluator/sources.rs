@@ -84,10 +84,10 @@ impl Evaluator {
                 let seed = self.campaign_users(tx, audience, value)?;
                 Some(self.similar_to_users(tx, audience, criterion, &seed)?)
             }
-            "USER_ENGAGEMENT" => self.promotable_user_engagers(tx, audience, value)?,
+            "USER_ENGAGEMENT" => Some(self.promotable_user_engagers(tx, audience, value)?),
             "USER_ENGAGEMENT_LOOKALIKE" => {
                 let seed = self.promotable_user_engagers(tx, audience, value)?;
-                seed.map(|seed| self.similar_to_users(tx, audience, criterion, &seed)).transpose()?
+                Some(self.similar_to_users(tx, audience, criterion, &seed)?)
             }
             "CUSTOM_AUDIENCE" => Some(self.custom_audience_users(tx, value)?),
             "CUSTOM_AUDIENCE_EXPANDED" => {
@@ -154,17 +154,24 @@ impl Evaluator {
         Ok(cached(self).flatten())
     }
 
-    /// Users who saw a campaign of the account within thirty days, or engaged with it within ninety, by the
-    /// engagement types.
     fn campaign_users(&self, tx: &mut Tx<'_>, audience: &TargetedAudience, value: &str) -> Result<UserSet, Error> {
         let id = IdFormat::Short.parse(value).unwrap_or(-1);
+        self.line_item_viewers(tx, audience, ("campaign_id", id))
+    }
+
+    /// Users who saw the account's line items whose field has a value within thirty days, or engaged with them within
+    /// ninety, by the engagement types.
+    fn line_item_viewers(
+        &self,
+        tx: &mut Tx<'_>,
+        audience: &TargetedAudience,
+        (field, value): (&'static str, i64),
+    ) -> Result<UserSet, Error> {
         let types = audience.engagement_types();
-        let name = format!("CAMPAIGN_ENGAGEMENT\n{}", audience.sorted_engagement_types());
-        let key = UserSetKey::Value(name, format!("{} {id}", audience.account));
+        let name = format!("{field}\n{}", audience.sorted_engagement_types());
+        let key = UserSetKey::Value(name, format!("{} {value}", audience.account));
         self.get_or_build_set(tx, key, |tx| {
-            let item = LINE_ITEM.name;
-            let filter = ("campaign_id", id);
-            let items = records::list_by_field(tx, item, audience.account, filter, false)?;
+            let items = records::list_by_field(tx, LINE_ITEM.name, audience.account, (field, value), false)?;
             let items: Vec<i64> = items.iter().map(|item| item.id).collect();
             let (seen, done): (Vec<AdEventKind>, Vec<AdEventKind>) =
                 engagement_kinds(&types).into_iter().partition(|kind| *kind == AdEventKind::Impression);
@@ -177,24 +184,29 @@ impl Evaluator {
         })
     }
 
-    /// Users who engaged with a promotable user of the account; `None` for engagement types that only ads
-    /// have.
+    /// Users who saw ads for a promotable user of the account or engaged with them, by the engagement types, or who
+    /// engaged with the user's posts, if engagements are among the types; without types, only the latter.
     fn promotable_user_engagers(
         &self,
         tx: &mut Tx<'_>,
         audience: &TargetedAudience,
         value: &str,
-    ) -> Result<Option<UserSet>, Error> {
-        let kinds = audience.engagement_types();
-        if !(kinds.is_empty() || kinds.contains(&"ENGAGEMENT")) {
-            return Ok(None);
-        }
+    ) -> Result<UserSet, Error> {
         let id = IdFormat::Short.parse(value).unwrap_or(-1);
         let found = AdsRecord::find(tx, &PROMOTABLE_USER, id)?;
         let Some(found) = found.filter(|found| found.account_id == audience.account) else {
-            return Ok(Some(UserSet::default()));
+            return Ok(UserSet::default());
         };
-        self.user_engagers(tx, found.int("user_id").unwrap_or(0)).map(Some)
+        let user = found.int("user_id").unwrap_or(0);
+        let types = audience.engagement_types();
+        if types.is_empty() {
+            return self.user_engagers(tx, user);
+        }
+        let viewers = self.line_item_viewers(tx, audience, ("advertiser_user_id", user))?;
+        if !types.contains(&"ENGAGEMENT") {
+            return Ok(viewers);
+        }
+        Ok(UserSet::new(&*viewers | &*self.user_engagers(tx, user)?))
     }
 }
 

@@ -239,10 +239,17 @@ fn engagement_audience_is_estimated_and_served_alike() {
     }
     let pause = [("entity_status", "PAUSED")];
     ads.send("PUT", &format!("/campaigns/{first}"), &pause).assert_status(200);
-    for (kind, expected) in [("ENGAGEMENT", [true, false, false]), ("IMPRESSION", [true, true, false])] {
+    let own = ads.get("/promotable_users", &[])["data"][0]["id"].as_str().unwrap().to_owned();
+    let (campaign, user_ads) = (("CAMPAIGN_ENGAGEMENT", first.as_str()), ("USER_ENGAGEMENT", own.as_str()));
+    for (source, kind, expected) in [
+        (campaign, "ENGAGEMENT", [true, false, false]),
+        (campaign, "IMPRESSION", [true, true, false]),
+        (user_ads, "ENGAGEMENT", [true, false, false]),
+        (user_ads, "IMPRESSION", [true, true, false]),
+    ] {
         let item = ads.quick_item(&ads.quick_campaign("20000000"), "150000");
         ads.promoted(&item, false);
-        let criteria = [("CAMPAIGN_ENGAGEMENT", first.as_str()), ("ENGAGEMENT_TYPE", kind)];
+        let criteria = [source, ("ENGAGEMENT_TYPE", kind)];
         let both = criteria.map(|(kind, value)| (kind, value, "EQ"));
         targets(&ads, &item, &both);
         let requested = criteria.map(|(kind, value)| json!({ "targeting_type": kind, "targeting_value": value }));
@@ -250,11 +257,11 @@ fn engagement_audience_is_estimated_and_served_alike() {
         let body = json!({ "targeting_criteria": requested });
         let response = ads.person.send_signed(TestRequest::post(path).json(&body)).assert_status(200);
         let count = expected.iter().filter(|one| **one).count();
-        assert_eq!(response["data"]["audience_size"], json!({ "min": count, "max": count }), "{kind}: {response}");
+        assert_eq!(response["data"]["audience_size"], json!({ "min": count, "max": count }), "{criteria:?} {response}");
         let served = [0, 1, 2].map(|place: usize| {
             let shown = network.request(&user(&users[place]), 5);
             shown.iter().any(|one| one["line_item_id"] == item.as_str())
         });
-        assert_eq!(served, expected, "{kind}");
+        assert_eq!(served, expected, "{criteria:?}");
     }
 }
