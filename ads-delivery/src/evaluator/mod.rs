@@ -38,6 +38,9 @@ use sources::CriterionSource;
 /// Criteria that are not about what everyone sees of a user.
 const PRIVATE_KINDS: [&str; 5] = ["AGE", "GENDER", "PLATFORM", "PLATFORM_VERSION", "DEVICE"];
 
+/// Criteria, also with a suffix, that are about the advertiser's own data.
+const ADVERTISER_KINDS: [&str; 3] = ["CAMPAIGN_ENGAGEMENT", "CUSTOM_AUDIENCE", "USER_ENGAGEMENT"];
+
 pub(crate) use browsers::platform_number;
 pub(crate) use demographics::age_range;
 
@@ -128,8 +131,9 @@ impl Evaluator {
     /// Whether the criteria involve the advertiser's own data or private profile data, so that only rounded
     /// sizes may be disclosed.
     fn limits_disclosure(&self, audience: &TargetedAudience) -> bool {
-        let secret =
-            |one: &TargetingCriterion| one.kind.starts_with("CUSTOM_AUDIENCE") || PRIVATE_KINDS.contains(&&*one.kind);
+        let secret = |one: &TargetingCriterion| {
+            PRIVATE_KINDS.contains(&&*one.kind) || ADVERTISER_KINDS.iter().any(|kind| one.kind.starts_with(kind))
+        };
         let discreet = self.size_disclosure.min_size > 1;
         discreet && (audience.criteria.iter().any(secret) || audience.do_not_reach_list.is_some())
     }

@@ -103,6 +103,15 @@ fn audience_size_is_rounded_to_hide_single_users() {
         let one = [("CUSTOM_AUDIENCE", all.as_str(), "EQ"), ("CUSTOM_AUDIENCE", &most, "NE")];
         assert_eq!(estimated(&ads, &one), (0, 9));
     }
+    // Nor whether anybody saw an ad.
+    let campaign = ads.campaign();
+    let own = ads.get("/promotable_users", &[])["data"][0]["id"].as_str().unwrap().to_owned();
+    for (kind, value) in [("CAMPAIGN_ENGAGEMENT", &campaign), ("USER_ENGAGEMENT", &own)] {
+        for about in ["IMPRESSION", "ENGAGEMENT"] {
+            let criteria = [(kind, value.as_str(), "EQ"), ("ENGAGEMENT_TYPE", about, "EQ")];
+            assert_eq!(estimated(&ads, &criteria), (0, 9), "{criteria:?}");
+        }
+    }
     // The same with whom not to reach: whether any of them is here makes no difference.
     for user in &people[..2] {
         user.import_follows(&[&ads.person]);
