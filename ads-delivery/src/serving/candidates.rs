@@ -202,7 +202,7 @@ impl DeliveryState {
                 budget_and_spent(AdEntity::Campaign, campaign, &self.spent),
                 budget_and_spent(AdEntity::LineItem, item, &self.spent),
             ];
-            let paced = [campaign, item].iter().any(|record| record.flag("standard_delivery"));
+            let paced = is_delivery_standard(campaign, item);
             let periods = [servability::campaign_period(campaign), item.int("start_time").zip(item.int("end_time"))];
             let pace =
                 budgets.iter().zip(periods).filter_map(|(budget, period)| pace_allowance(*budget, period, now, day));
@@ -277,6 +277,15 @@ fn load_spending(
 fn budget_and_spent(entity: AdEntity, record: &AdsRecord, spent: &SpentByEntity) -> (BudgetLimits, BudgetSpent) {
     let spent = spent.get(&(entity, record.id)).copied();
     (budget::budget_limits(entity, record), spent.unwrap_or_default())
+}
+
+/// Whether spending is spread over the period of the budget, as the level that has it says.
+fn is_delivery_standard(campaign: &AdsRecord, item: &AdsRecord) -> bool {
+    if campaign.text("budget_optimization") == "LINE_ITEM" {
+        // Absent from line items of older versions, and of campaigns that had the budget before.
+        return item.int("standard_delivery") != Some(0);
+    }
+    campaign.flag("standard_delivery")
 }
 
 /// What may still be spent when spending is at most proportional to elapsed time plus one hour, in micros; `None`

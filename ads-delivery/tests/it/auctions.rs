@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
 use ads::resources::line_items::LINE_ITEM;
 use ads_delivery::serving::{self, AdRequest, AdViewer};
 use ads_engine::AdsConfig;
@@ -9,6 +10,7 @@ use serde_json::Value;
 use store::Tx;
 use store::ledger::{self, AuctionStatistics, Placement};
 
+use crate::narrow::spend;
 use crate::shop::Shop;
 use crate::world::{World, on_each_engine};
 
@@ -84,5 +86,23 @@ fn bid_counts_once_for_each_auction() {
         assert!(world.write(forget).await >= 24);
         assert_eq!(world.write(forget).await, 0);
         assert_eq!(contest(&world, &best).await, AuctionStatistics::default());
+    });
+}
+
+#[test]
+fn line_item_spreads_its_own_budget_over_the_day_by_default() {
+    on_each_engine(async |world| {
+        let shop = Shop::open(&world, "ana").await;
+        let instrument = FUNDING_INSTRUMENT.id_format.format(shop.instrument);
+        let params =
+            [("funding_instrument_id", instrument.as_str()), ("name", "Spring"), ("budget_optimization", "LINE_ITEM")];
+        let campaign = shop.make(&world, "A/campaigns", &params).await;
+        let daily = ("daily_budget_amount_local_micro", "20000000");
+        let slow = shop.item_with(&world, &campaign, "300000", &[daily]).await;
+        let fast = shop.item_with(&world, &campaign, "100000", &[daily, ("standard_delivery", "false")]).await;
+        assert_eq!(shown(&world, 1).await, slow);
+        // Of the day, five hours have passed.
+        spend(&world, &slow, 12_000_000).await;
+        assert_eq!(shown(&world, 2).await, fast);
     });
 }

@@ -159,7 +159,7 @@ fn spending_or_paused_line_item_gets_no_recommendation() {
     });
 }
 
-async fn spend(world: &World, item: &str, amount: i64) {
+pub(crate) async fn spend(world: &World, item: &str, amount: i64) {
     let item = LINE_ITEM.id_format.parse(item).unwrap();
     world
         .write(move |tx| {

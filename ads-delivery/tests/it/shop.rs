@@ -114,6 +114,11 @@ impl Shop {
 
     /// A line item that shows a post.
     pub(crate) async fn item(&self, world: &World, campaign: &str, bid: &str) -> String {
+        self.item_with(world, campaign, bid, &[]).await
+    }
+
+    /// As [`Self::item`], with further parameters.
+    pub(crate) async fn item_with(&self, world: &World, campaign: &str, bid: &str, more: &[(&str, &str)]) -> String {
         let params = [
             ("campaign_id", campaign),
             ("objective", "ENGAGEMENTS"),
@@ -123,7 +128,7 @@ impl Shop {
             ("bid_amount_local_micro", bid),
             ("start_time", "2026-05-01T00:00:00Z"),
         ];
-        let item = self.make(world, "A/line_items", &params).await;
+        let item = self.make(world, "A/line_items", &[&params[..], more].concat()).await;
         let text = format!("Look at this, {item}");
         let post = world.say(self.owner, &text).await.to_string();
         let params = [("line_item_id", item.as_str()), ("post_ids", &post)];

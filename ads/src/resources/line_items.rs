@@ -252,6 +252,9 @@ fn fill_defaults(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) ->
         let campaign = ctx.require_record(&CAMPAIGN, id)?;
         change.record.set("currency", campaign.text("currency").to_owned());
         change.record.set("funding_instrument_id", campaign.int("funding_instrument_id"));
+        if campaign.text("budget_optimization") == "LINE_ITEM" && change.record.get("standard_delivery").is_none() {
+            change.record.set("standard_delivery", 1);
+        }
     }
     if change.record.get("advertiser_user_id").is_none() {
         let full = promotable_users::find_own_user(ctx)?;

@@ -81,6 +81,8 @@ fn budget_is_set_either_on_the_campaign_or_on_its_line_items() {
         item(&own_one, &[(name, "1000000")]).assert_status(200);
         is(&item(&own_one, &[(name, "1000001")]), 400, "INVALID_DENOMINATION", name);
     }
+    let delivery = |campaign: &str| item(campaign, &[]).assert_status(200)["data"]["standard_delivery"].clone();
+    assert_eq!([&shared_one, &own_one].map(|one| delivery(one)), [Value::Null, Value::Bool(true)]);
     item(&own_one, &[(TOTAL, "8990000")]).assert_status(200);
     item(&own_one, &[(TOTAL, "9000000")]).assert_status(200);
     is(&item(&own_one, &[(TOTAL, "9010000")]), 400, "INVALID", TOTAL);

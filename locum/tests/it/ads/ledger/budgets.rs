@@ -42,7 +42,18 @@ fn exhausted_budget_ends_serving() {
     is(&ads.send("PUT", &item_path, &daily), 400, "SPEND_EXCEEDS_BUDGET", "daily_budget_amount_local_micro");
     let more = [("total_budget_amount_local_micro", "900000"), ("daily_budget_amount_local_micro", "900000")];
     ads.send("PUT", &path, &more).assert_status(200);
-    assert_eq!(network.request(&json!({ "key": "later" }), 5).len(), 1);
+    let fast = [
+        ("campaign_id", campaign.as_str()),
+        ("objective", "ENGAGEMENTS"),
+        ("product_type", "PROMOTED_TWEETS"),
+        ("placements", "ALL_ON_TWITTER"),
+        ("bid_amount_local_micro", "50000"),
+        ("standard_delivery", "false"),
+    ];
+    let fast = ads.make("/line_items", &fast);
+    ads.promoted(&fast, false);
+    let shown = network.request(&json!({ "key": "later" }), 5);
+    assert!(shown.iter().any(|one| one["line_item_id"] == fast.as_str()), "{shown:?}");
 }
 
 #[test]
