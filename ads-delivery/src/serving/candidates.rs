@@ -210,14 +210,18 @@ impl DeliveryState {
             if paced && pace.is_some_and(|pace| pace <= 0) {
                 continue;
             }
-            let remaining = remaining_budget(&budgets);
+            let remaining = budgets.iter().filter_map(|budget| remaining_budget(*budget, |left| left)).min();
+            let today = budgets.iter().zip(periods).filter_map(|(budget, period)| {
+                remaining_budget(*budget, |left| share_of_today(left, period, now, day))
+            });
+            let today = today.min();
             let sums = self.sums(item.id);
             let currency = item.text("currency");
             let (market, worth) = config.rates.market_and_rate(currency);
             found.push(AuctionCandidate {
                 account: Arc::clone(account),
                 campaign: Arc::clone(campaign),
-                bid: effective_bid(item, remaining, &sums, now, day),
+                bid: effective_bid(item, today, &sums, now, day),
                 expected_rate: expected_rate(item, &sums),
                 allowance: pace.filter(|_| paced).into_iter().chain(remaining).min(),
                 item: Arc::clone(item),
@@ -308,14 +312,24 @@ fn pace_allowance(
     Some(allowed(limits.total?, from, to) - spent.total)
 }
 
-/// What is left of the budgets, whichever has least, in micros.
-fn remaining_budget(budgets: &[(BudgetLimits, BudgetSpent)]) -> Option<i64> {
-    let remaining = budgets.iter().flat_map(|(limits, spent)| {
-        let daily = limits.daily.map(|most| most - spent.today);
-        let total = limits.total.map(|most| most - spent.total);
-        daily.into_iter().chain(total)
-    });
-    remaining.min()
+/// What is left of a budget, in micros: the least of its daily limit's rest and `share` of its total's.
+fn remaining_budget((limits, spent): (BudgetLimits, BudgetSpent), share: impl Fn(i64) -> i64) -> Option<i64> {
+    let daily = limits.daily.map(|most| most - spent.today);
+    let total = limits.total.map(|most| share(most - spent.total));
+    daily.into_iter().chain(total).min()
+}
+
+/// The part of an amount for the rest of today, when it is spread evenly over the rest of a period.
+fn share_of_today(amount: i64, period: Option<(i64, i64)>, now: Time, day: (Time, Time)) -> i64 {
+    let today = remaining_ms(now, day);
+    let whole = period.map_or(today, |(_, to)| (to - now.ms()).max(1));
+    let part = i128::from(amount) * i128::from(today.min(whole)) / i128::from(whole);
+    i64::try_from(part).unwrap_or(amount)
+}
+
+/// The rest of the day for which automatic bids plan; at least an hour.
+fn remaining_ms(now: Time, day: (Time, Time)) -> i64 {
+    (day.1.ms() - now.ms()).max(HOUR_MS)
 }
 
 /// The metric that a line item pays for.
@@ -343,7 +357,7 @@ pub(crate) fn expected_rate(item: &AdsRecord, sums: &MetricSums) -> i64 {
     (happened.saturating_add(prior * PRIOR_IMPRESSIONS) / (shown + PRIOR_IMPRESSIONS)).clamp(1, MILLION)
 }
 
-/// The bid in micros: the manual bid, or the remaining budget divided by the events still expected.
+/// The bid in micros: the manual bid, or what remains for today divided by the events still expected.
 fn effective_bid(item: &AdsRecord, remaining: Option<i64>, sums: &MetricSums, now: Time, day: (Time, Time)) -> i64 {
     let bounds = bid_bounds(item.text("currency"));
     if let Some(bid) = item.int("bid_amount_local_micro") {
@@ -357,8 +371,7 @@ fn effective_bid(item: &AdsRecord, remaining: Option<i64>, sums: &MetricSums, no
     let age = (now.ms() - item.int("start_time").unwrap_or(now.ms())).max(0);
     let days = age / DAY_MS + 1;
     let daily = (sums.get(paid_metric(item)) / days).max(least);
-    let remaining_ms = (day.1.ms() - now.ms()).max(3_600_000);
-    let expected = (daily.saturating_mul(remaining_ms / 60_000) / (24 * 60)).max(1);
+    let expected = (daily.saturating_mul(remaining_ms(now, day) / 60_000) / (24 * 60)).max(1);
     let bid = remaining.max(0) / expected;
     let bid = match item.text("pay_by") {
         "IMPRESSION" => bid.saturating_mul(1000),
@@ -389,5 +402,28 @@ mod tests {
         assert_eq!(pace_allowance(budget, period, now, (now, now.plus_ms(DAY_MS))), Some(1_041));
         campaign.set("flights", serde_json::json!([[0, null, 1, 0, 1, 1]]));
         assert_eq!(servability::campaign_period(&campaign), None);
+    }
+
+    #[test]
+    fn automatic_bid_is_made_from_the_share_of_today() {
+        let mut item = AdsRecord::new(&LINE_ITEM, 1, 1, Time::from_ms(0));
+        item.set("currency", "USD");
+        item.set("pay_by", "ENGAGEMENT");
+        item.set("start_time", 0);
+        let now = Time::from_ms(10 * DAY_MS);
+        let day = (now, now.plus_ms(DAY_MS));
+        let spent = BudgetSpent { total: 1_000_000_000, today: 10_000_000 };
+        let remaining = |daily: Option<i64>, end: Option<i64>| {
+            let budget = (BudgetLimits { total: Some(3_000_000_000), daily }, spent);
+            remaining_budget(budget, |left| share_of_today(left, end.map(|end| (0, end)), now, day))
+        };
+        let today = remaining(None, Some(20 * DAY_MS));
+        assert_eq!(today, Some(200_000_000));
+        assert_eq!(remaining(Some(50_000_000), Some(20 * DAY_MS)), Some(40_000_000));
+        for end in [None, Some(10 * DAY_MS + HOUR_MS)] {
+            assert_eq!(remaining(None, end), Some(2_000_000_000));
+        }
+        // A thousand events are expected.
+        assert_eq!(effective_bid(&item, today, &MetricSums::default(), now, day), 200_000);
     }
 }
