@@ -90,13 +90,9 @@ pub(super) fn find_candidates(
     Ok(found)
 }
 
-/// Whether a line item serves at a placement.
+/// Whether a line item serves at a placement or at all of its group.
 pub(crate) fn matches_placement(item: &AdsRecord, placement: Placement) -> bool {
-    if item.has("placements", placement.name()) {
-        return true;
-    }
-    let all_on = placement.group() == Placement::AllOn;
-    all_on && item.has("placements", Placement::AllOn.name())
+    [placement, placement.group()].iter().any(|one| item.has("placements", one.name()))
 }
 
 /// Line items with all that decides about their bids.
@@ -425,5 +421,22 @@ mod tests {
         }
         // A thousand events are expected.
         assert_eq!(effective_bid(&item, today, &MetricSums::default(), now, day), 200_000);
+    }
+
+    #[test]
+    fn line_item_serves_at_every_placement_of_a_group() {
+        let is_served = |at: &str, placement: Placement| {
+            let mut item = AdsRecord::new(&LINE_ITEM, 1, 1, Time::from_ms(0));
+            item.set("placements", serde_json::json!([at]));
+            matches_placement(&item, placement)
+        };
+        for (group, placement, other) in [
+            (Placement::AllOn, Placement::Search, Placement::Banner),
+            (Placement::Publishers, Placement::Banner, Placement::Search),
+        ] {
+            assert!(is_served(group.name(), group) && is_served(group.name(), placement));
+            assert!(is_served(placement.name(), placement));
+            assert!(!is_served(placement.name(), group) && !is_served(group.name(), other));
+        }
     }
 }
