@@ -197,7 +197,7 @@ pub fn count(tx: &mut Tx<'_>, kind: &str, account: i64) -> Result<i64, Fault> {
     tx.query_number(sql, &[kind.into(), account.into()])
 }
 
-/// The first 10,000 listed records, oldest first; accounts have at most 8,000 line items.
+/// The first 10,000 listed records, oldest first.
 pub fn list_by_account(tx: &mut Tx<'_>, kind: &str, account: i64) -> Result<Vec<RecordRow>, Fault> {
     let sql =
         select!(RecordRow, "WHERE kind = $1 AND account_id = $2 AND level = 0 ORDER BY created_at, id LIMIT 10000");

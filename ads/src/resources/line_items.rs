@@ -307,7 +307,7 @@ fn update_serves_until(record: &mut AdsRecord) {
     record.set("serves", serves.then_some(until));
 }
 
-/// Limits the line items of an account that are not drafts.
+/// Limits the line items of an account that are not drafts and have not ended.
 fn enforce_line_item_limit(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     let counts = |record: &AdsRecord| !record.deleted && record.text("entity_status") != "DRAFT";
     let before = change.before.as_ref().is_some_and(counts);
@@ -317,7 +317,9 @@ fn enforce_line_item_limit(ctx: &mut AccountContext<'_, '_>, change: &mut Record
     let account = &ctx.account()?.record;
     let (account, limit) = (account.id, account.int("line_item_limit"));
     let limit = limit.unwrap_or(accounts::MAX_LINE_ITEMS);
-    if records::count(ctx.tx, LINE_ITEM.name, account)? < limit {
+    let all = records::count(ctx.tx, LINE_ITEM.name, account)?;
+    let over = records::count_up_to(ctx.tx, LINE_ITEM.name, account, "end_time", ctx.now().ms())?;
+    if all - over < limit {
         return Ok(());
     }
     let message = format!("The account has {limit} active line items, which is its limit");

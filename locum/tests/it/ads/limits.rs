@@ -326,6 +326,10 @@ fn line_items_of_a_campaign_and_of_an_account_are_limited() {
     ads.send("DELETE", &last, &[]).assert_status(200);
     wake().assert_status(200);
     is(&reach(&second, "PAUSED"), 400, "TOO_MANY_LINE_ITEMS", "");
+    let ended = [("start_time", "2026-01-01T00:00:00Z"), ("end_time", "2026-01-02T00:00:00Z")];
+    ads.send("PUT", &draft, &ended).assert_status(200);
+    reach(&second, "PAUSED").assert_status(200);
+    is(&reach(&second, "PAUSED"), 400, "TOO_MANY_LINE_ITEMS", "");
 }
 
 fn of(name: &str) -> &'static Resource {
