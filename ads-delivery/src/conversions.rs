@@ -13,7 +13,7 @@ use base::time::DAY_MS;
 use base::{Error, Fault, Time, UserId, sorted_distinct};
 use store::ads::audiences::{self, AudienceKey};
 use store::ledger::{
-    self, AdConversion, AdEvent, AdEventKind, ConversionKind, ConversionPath, ConversionSource, Metric,
+    self, AdConversion, AdEntity, AdEvent, AdEventKind, ConversionKind, ConversionPath, ConversionSource, Metric,
 };
 use store::{Tx, records};
 
@@ -119,10 +119,12 @@ pub fn find_attribution(tx: &mut Tx<'_>, conversion: &ReportedConversion) -> Res
     let Some((path, touch)) = touches.pop() else {
         return Ok(None);
     };
-    let mut assists: BTreeMap<i64, AdEvent> = BTreeMap::new();
+    // Ids are unique within a kind of creative.
+    let mut assists: BTreeMap<(AdEntity, i64), AdEvent> = BTreeMap::new();
     for (_, event) in touches {
-        if (event.creative, event.creative_id) != (touch.creative, touch.creative_id) {
-            assists.insert(event.creative_id, event);
+        let creative = (event.creative, event.creative_id);
+        if creative != (touch.creative, touch.creative_id) {
+            assists.insert(creative, event);
         }
     }
     Ok(Some(Attribution { touch, path, assists: assists.into_values().collect() }))

@@ -212,6 +212,35 @@ fn line_item_that_assisted_is_listed_as_active_in_the_hour_of_the_report() {
 }
 
 #[test]
+fn creatives_of_several_kinds_with_the_same_id_all_assist() {
+    on_each_engine(async |world| {
+        let shop = Shop::open(&world, "ana").await;
+        let fan = fan_with_email(&world).await;
+        let (campaign, tag) = (shop.campaign(&world).await, shop.tag(&world).await);
+        match_keys(&world).await;
+        let now = world.clock.now();
+        let mut items = Vec::new();
+        for (creative, minutes) in
+            [(AdEntity::PromotedAccount, 3), (AdEntity::PromotedPost, 2), (AdEntity::MediaCreative, 1)]
+        {
+            let item = shop.item(&world, &campaign, "150000").await;
+            let at = now.plus_ms(-minutes * 60_000);
+            let shown = impression(&world, &item, (PostId::new(minutes), fan.get()), at).await;
+            insert(&world, vec![AdEvent { creative, creative_id: 1, ..shown }]).await;
+            items.push(item);
+        }
+        shop.convert(&world, &tag, MAIL, ("1", "USD")).await;
+        let hours = period(&world, 24);
+        for (item, expected) in items.iter().zip([[0, 1], [0, 1], [1, 0]]) {
+            let params = stats_params(("LINE_ITEM", item), "WEB_CONVERSION", &hours);
+            let purchases = shop.metrics(&world, &params).await["conversion_purchases"].clone();
+            let figures = ["post_view", "assisted"].map(|name| purchases[name][0].as_i64().unwrap_or(0));
+            assert_eq!(figures, expected, "{purchases}");
+        }
+    });
+}
+
+#[test]
 fn job_counts_what_viewers_of_the_country_and_platform_caused_with_and_without_segments() {
     on_each_engine(async |world| {
         let shop = Shop::open(&world, "ana").await;
