@@ -136,11 +136,15 @@ fn plan_full_build(tx: &mut Tx<'_>) -> Result<IndexChanges, Fault> {
 }
 
 fn collect_event_changes(tx: &mut Tx<'_>, changes: &mut IndexChanges, events: &[LogEvent]) -> Result<(), Fault> {
-    let mut created = Vec::new();
+    let mut changed: Vec<PostId> = Vec::new();
     for event in events {
+        // The rest is read in the next step.
+        if is_full(&changed, POST_BATCH) {
+            break;
+        }
         changes.progress.set_cursor(event);
         match event.kind.as_str() {
-            "post.create" | "post.restore" | "post.limit" => created.push(PostId::new(event.subject_id)),
+            "post.create" | "post.restore" | "post.limit" => changed.push(PostId::new(event.subject_id)),
             "post.delete" => changes.removed.push(event.subject_id),
             "user.suspend"
             | "user.restore"
@@ -150,17 +154,13 @@ fn collect_event_changes(tx: &mut Tx<'_>, changes: &mut IndexChanges, events: &[
             | "profile.update.verified" => {
                 changes.progress.add_author(event.subject_id);
             }
-            "import.batch" => {
-                if let Some(range) = parse_import_range(&event.body) {
-                    changes.progress.add_range(range);
-                }
-            }
+            "import.batch" => collect_import_changes(&event.body, &mut changed, &mut changes.progress),
             _ => {}
         }
     }
-    created.sort_unstable();
-    created.dedup();
-    for facts in post_facts::load_post_facts(tx, &created, false)? {
+    changed.sort_unstable();
+    changed.dedup();
+    for facts in post_facts::load_post_facts(tx, &changed, false)? {
         if let Some(root) = facts.row.edit_root_id {
             let versions = posts::list_versions(tx, root)?;
             let earlier = versions.into_iter().filter(|id| *id < facts.row.id);
@@ -179,8 +179,23 @@ fn collect_event_changes(tx: &mut Tx<'_>, changes: &mut IndexChanges, events: &[
     Ok(())
 }
 
-fn parse_import_range(body: &str) -> Option<PostIdRange> {
-    let body: Value = serde_json::from_str(body).ok()?;
+/// Every member of the body may be missing.
+fn collect_import_changes(body: &str, changed: &mut Vec<PostId>, progress: &mut IndexProgress) {
+    let body: Value = serde_json::from_str(body).unwrap_or_default();
+    changed.extend(parse_ids(&body, "changed_post_ids").map(PostId::new));
+    // In their order: posts of one may have moved to the next.
+    parse_ids(&body, "changed_user_ids").for_each(|user| progress.add_author(user));
+    if let Some(range) = parse_import_range(&body) {
+        progress.add_range(range);
+    }
+}
+
+fn parse_ids<'a>(body: &'a Value, name: &str) -> impl Iterator<Item = i64> + use<'a> {
+    let ids = body.get(name).and_then(Value::as_array);
+    ids.into_iter().flatten().filter_map(|id| id.as_str()?.parse().ok())
+}
+
+fn parse_import_range(body: &Value) -> Option<PostIdRange> {
     let id = |name| body.get(name)?.as_str()?.parse::<i64>().ok();
     Some(PostIdRange { above: id("first_post_id")?.saturating_sub(1), last: id("last_post_id")? })
 }
