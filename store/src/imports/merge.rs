@@ -111,11 +111,14 @@ const RECOUNT_SQL: &[&str] = &[
      (SELECT MAX(id) FROM post WHERE author_id = $1 AND state = 0 AND nullcast = 0) WHERE id = $1",
 ];
 
-/// Moves everything from `from` to `to`, recounts `to` and deletes `from`. Scans all posts, so it is meant for the
-/// importing user only.
-pub fn merge_accounts(tx: &mut Tx<'_>, from: UserId, to: UserId) -> Result<(), Fault> {
+/// Moves everything from `from` to `to`, recounts `to` and deletes `from`. Returns the live posts of others that are
+/// replies to `to` now. Scans all posts, so it is meant for the importing user only.
+pub fn merge_accounts(tx: &mut Tx<'_>, from: UserId, to: UserId) -> Result<Vec<i64>, Fault> {
     users::lock(tx, from.min(to))?;
     users::lock(tx, from.max(to))?;
+    let sql = "SELECT id FROM post WHERE in_reply_to_user_id = $1 AND author_id NOT IN ($1, $2) AND state = 0 \
+               ORDER BY id";
+    let replies = tx.query_rows(sql, &[from.into(), to.into()])?;
     // Take both out of the verified counts; `to` is added back at the end.
     let verified = follows::filter_verified(tx, &[from, to])?;
     for user in &verified {
@@ -138,7 +141,8 @@ pub fn merge_accounts(tx: &mut Tx<'_>, from: UserId, to: UserId) -> Result<(), F
     if verified.contains(&to) {
         follows::add_to_verified_counts(tx, to, 1)?;
     }
-    delete_placeholder(tx, from)
+    delete_placeholder(tx, from)?;
+    Ok(replies)
 }
 
 /// Affiliate badges contain the organization's id.

@@ -35,6 +35,11 @@ pub(crate) struct ImportBatchState {
     pub(crate) report: ImportReport,
     pub(crate) max_id: i64,
     pub(crate) post_id_range: Option<(i64, i64)>,
+    stored_posts: HashSet<i64>,
+    /// Posts of earlier transactions that search has to index again.
+    pub(crate) changed_posts: BTreeSet<i64>,
+    /// Users all of whose posts search has to index again.
+    pub(crate) changed_users: Vec<i64>,
 }
 
 impl ImportBatchState {
@@ -87,6 +92,14 @@ impl ImportBatchState {
         self.track_id(id);
         let (first, last) = self.post_id_range.unwrap_or((id, id));
         self.post_id_range = Some((first.min(id), last.max(id)));
+        self.stored_posts.insert(id);
+    }
+
+    /// To be called after a change of what search finds a post by.
+    pub(crate) fn track_changed_post(&mut self, id: i64) {
+        if !self.stored_posts.contains(&id) {
+            self.changed_posts.insert(id);
+        }
     }
 
     pub(crate) fn flush_counters(&mut self, tx: &mut Tx<'_>, key: &str) -> Result<(), Fault> {

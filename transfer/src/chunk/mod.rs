@@ -12,7 +12,7 @@ mod posts;
 mod user_resolver;
 mod users;
 
-use base::{Error, PostId};
+use base::{Error, Fault, PostId, UserId};
 use serde_json::json;
 use store::imports::{self, ImportProgress};
 use store::{Tx, event_log};
@@ -23,6 +23,9 @@ use crate::import::ImportContext;
 use crate::reader::{ImportChunk, PreparedPost, PreparedRecord};
 use crate::report::ImportReport;
 use batch_state::ImportBatchState;
+
+/// Readers of the log hold hundreds of its entries at a time.
+const MAX_IDS_PER_EVENT: usize = 1_000;
 
 pub(crate) enum ChunkOutcome {
     /// The report of the import up to and including this chunk.
@@ -54,6 +57,8 @@ pub(crate) fn store(
     batch.flush_counters(tx, &context.key)?;
     tx.keep_ids_above(PostId::new(batch.max_id));
     append_batch_event(tx, &batch, context)?;
+    let changed_posts: Vec<i64> = batch.changed_posts.iter().copied().collect();
+    append_change_events(tx, context.owner, &batch.changed_users, &changed_posts)?;
     let mut report = so_far.clone();
     report.merge(batch.report);
     report.merge(chunk.report.clone());
@@ -85,6 +90,18 @@ fn append_batch_event(tx: &mut Tx<'_>, batch: &ImportBatchState, context: &Impor
         "first_post_id": batch.post_id_range.map(|range| range.0.to_string()),
         "last_post_id": batch.post_id_range.map(|range| range.1.to_string()),
     });
-    let owner = context.owner.map_or(0, base::UserId::get);
+    let owner = context.owner.map_or(0, UserId::get);
     Ok(event_log::append(tx, "import.batch", owner, 0, &body.to_string())?)
+}
+
+/// Appends events about users and posts of earlier transactions that this one changed, in the given order.
+fn append_change_events(tx: &mut Tx<'_>, owner: Option<UserId>, users: &[i64], posts: &[i64]) -> Result<(), Fault> {
+    let owner = owner.map_or(0, UserId::get);
+    for (member, ids) in [("changed_user_ids", users), ("changed_post_ids", posts)] {
+        for part in ids.chunks(MAX_IDS_PER_EVENT) {
+            let part: Vec<String> = part.iter().map(i64::to_string).collect();
+            event_log::append(tx, "import.batch", owner, 0, &json!({ member: part }).to_string())?;
+        }
+    }
+    Ok(())
 }

@@ -99,7 +99,11 @@ fn link_account(
             Some(other) if other.state != UserState::Placeholder => {
                 return Ok(Err(format!("the archive's account already exists here as @{}", other.username)));
             }
-            Some(other) => imports::merge_accounts(tx, other.id, target.id)?,
+            Some(other) => {
+                let replies = imports::merge_accounts(tx, other.id, target.id)?;
+                let users = [other.id.get(), target.id.get()];
+                super::append_change_events(tx, Some(target.id), &users, &replies)?;
+            }
             None => {}
         }
         imports::set_alias(tx, account.id, target.id)?;

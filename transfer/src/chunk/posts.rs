@@ -273,6 +273,7 @@ fn supersede_version(
         return Ok(());
     };
     imports::mark_superseded(tx, summary.id, root)?;
+    batch.track_changed_post(summary.id.get());
     batch.count_post(&old, -1);
     batch.known_posts.insert(summary.id.get(), ImportedPostSummary { state: PostState::Superseded, ..summary });
     Ok(())
@@ -318,6 +319,7 @@ fn propagate_conversation(
         let children = imports::list_replies(tx, &parents)?;
         for child in &children {
             imports::set_conversation(tx, *child, root.conversation_id)?;
+            batch.track_changed_post(*child);
             if let Some(summary) = batch.known_posts.get_mut(child) {
                 summary.conversation_id = root.conversation_id;
             }

@@ -81,6 +81,9 @@ fn store_user(
         user.state = UserState::Active;
         fill_user(&mut user, imported);
         users::update(tx, &user)?;
+        if user.post_count > 0 && (user.protected || user.verified) {
+            batch.changed_users.push(user.id.get());
+        }
         batch.report.placeholders.completed_users += 1;
         batch.report.count_stored("user");
         return Ok(());

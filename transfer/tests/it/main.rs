@@ -18,6 +18,8 @@ mod real;
 #[cfg(test)]
 mod sample;
 #[cfg(test)]
+mod search;
+#[cfg(test)]
 mod speed;
 #[cfg(test)]
 mod talks;
