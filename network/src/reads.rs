@@ -7,7 +7,7 @@ use base::clock::wall_time;
 use base::{AppId, Error, Fault, PostId, Time};
 use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
-use store::{Store, Tx, reads};
+use store::{Store, Tx, reads as stored};
 
 const DAY_MS: i64 = 24 * 3600 * 1000;
 /// Days of history.
@@ -45,17 +45,8 @@ impl PostReadCounter {
             // In a fixed order, so that concurrent transactions do not deadlock.
             let reads: Vec<_> = std::mem::take(&mut *self.waiting.lock()).into_iter().collect();
             for (number, batch) in reads.chunks(BATCH_SIZE).enumerate() {
-                let mut rows: BTreeMap<(AppId, i64), Vec<PostId>> = BTreeMap::new();
-                for (app, day, post) in batch {
-                    rows.entry((*app, *day)).or_default().push(*post);
-                }
-                let work = move |tx: &mut Tx<'_>| {
-                    for ((app, day), posts) in &rows {
-                        reads::record_reads(tx, *app, *day, posts)?;
-                    }
-                    Ok(())
-                };
-                if let Err(error) = store.write(work).await {
+                let rows = group_by_day(batch);
+                if let Err(error) = store.write(move |tx: &mut Tx<'_>| record_all(tx, &rows)).await {
                     let unwritten = reads.iter().skip(number * BATCH_SIZE);
                     self.waiting.lock().extend(unwritten);
                     return Err(error);
@@ -64,6 +55,23 @@ impl PostReadCounter {
             Ok(())
         })
     }
+}
+
+type ReadsByDay = BTreeMap<(AppId, i64), Vec<PostId>>;
+
+fn group_by_day(reads: &[(AppId, i64, PostId)]) -> ReadsByDay {
+    let mut grouped = ReadsByDay::new();
+    for (app, day, post) in reads {
+        grouped.entry((*app, *day)).or_default().push(*post);
+    }
+    grouped
+}
+
+fn record_all(tx: &mut Tx<'_>, reads: &ReadsByDay) -> Result<(), Error> {
+    for ((app, day), posts) in reads {
+        stored::record_reads(tx, *app, *day, posts)?;
+    }
+    Ok(())
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,7 +96,7 @@ pub fn load_usage(tx: &mut Tx<'_>, app: AppId, days: i64) -> Result<PostReadUsag
     let month = today - day_of_month + 1;
     let from = today - days.clamp(1, MAX_DAYS) + 1;
     let is_first_of_month = |day: i64| Time::from_ms(day * DAY_MS).to_date_string().ends_with("-01");
-    let found = reads::daily_counts(tx, app, from.min(month))?;
+    let found = stored::daily_counts(tx, app, from.min(month))?;
     let posts_on = |day: i64| found.iter().find(|(known, _)| *known == day).map_or(0, |(_, posts)| *posts);
     Ok(PostReadUsage {
         app,
@@ -107,5 +115,5 @@ pub(crate) const fn first_kept_day(wall: Time) -> i64 {
 /// Deletes old reads; returns how many rows.
 pub(crate) fn prune(tx: &mut Tx<'_>, wall: Time, limit: i64) -> Result<u64, Fault> {
     let first_counted_day = day_number(wall) - MAX_DAYS - 31;
-    reads::prune(tx, first_kept_day(wall), first_counted_day, limit)
+    stored::prune(tx, first_kept_day(wall), first_counted_day, limit)
 }
