@@ -168,9 +168,13 @@ fn third_connection_is_refused_and_backfill_sends_missed_events() {
     for listener in [&plain, &back] {
         listener.wait("the present", |event| event["payload"]["text"] == "Now");
     }
-    assert_eq!(plain.all().len(), 1);
-    let texts: Vec<Value> = back.all().iter().map(|line| line["data"]["payload"]["text"].clone()).collect();
-    assert_eq!(texts, [json!("Long ago"), json!("Before"), json!("Now")]);
+    let texts_of = |listener: &Listener| -> Vec<Value> {
+        listener.all().iter().map(|line| line["data"]["payload"]["text"].clone()).collect()
+    };
+    // With several nodes, what was written a moment before may have no place in the log yet.
+    let plain = texts_of(&plain);
+    assert!(plain.last() == Some(&json!("Now")) && plain.len() < 3, "{plain:?}");
+    assert_eq!(texts_of(&back), [json!("Long ago"), json!("Before"), json!("Now")]);
     assert!(!back.is_over());
 }
 
