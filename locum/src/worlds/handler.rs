@@ -128,5 +128,8 @@ fn refuse(status: StatusCode, text: &'static str) -> Response<Body> {
     *response.status_mut() = status;
     let kind = http::HeaderValue::from_static("text/plain; charset=utf-8");
     response.headers_mut().insert(http::header::CONTENT_TYPE, kind);
+    if status == StatusCode::SERVICE_UNAVAILABLE {
+        response.headers_mut().insert(http::header::RETRY_AFTER, http::HeaderValue::from_static("1"));
+    }
     response
 }
