@@ -18,7 +18,8 @@ config_keys! {
     core: CoreSection {
         /// The data directory.
         data_dir: PathBuf = Literal("./.locum"), Literal("/var/lib/locum");
-        /// The base URL that clients use; in dev, the listener's address by default.
+        /// The base URL that clients use; in dev, the listener's address by default, and with `--port 0` unless `--base-url`
+        /// gives another.
         base_url: Option<Origin> = Unset, Required;
         /// The host of short links in posts, which serves nothing else; by default they are below `/t/` of the base URL. It
         /// must lead to this server.
