@@ -43,8 +43,10 @@ enum BodyKind {
     Empty,
     Full(Bytes),
     Incoming(Box<IncomingBody>),
-    Stream(Pin<Box<dyn Stream<Item = Result<Bytes, BodyError>> + Send>>),
+    Stream(BodyStream),
 }
+
+pub type BodyStream = Pin<Box<dyn Stream<Item = Result<Bytes, BodyError>> + Send>>;
 
 impl Body {
     pub fn empty() -> Self {
@@ -59,6 +61,18 @@ impl Body {
     /// An error breaks the connection off.
     pub fn stream(stream: impl Stream<Item = Result<Bytes, BodyError>> + Send + 'static) -> Self {
         Self::from_kind(BodyKind::Stream(Box::pin(stream)))
+    }
+
+    /// Changes nothing if the body is not a stream.
+    #[must_use]
+    pub fn map_stream<S>(self, change: impl FnOnce(BodyStream) -> S) -> Self
+    where
+        S: Stream<Item = Result<Bytes, BodyError>> + Send + 'static,
+    {
+        match self.kind {
+            BodyKind::Stream(stream) => Self { kind: BodyKind::Stream(Box::pin(change(stream))), ..self },
+            kind => Self { kind, ..self },
+        }
     }
 
     /// An error resets the connection instead of ending it.

@@ -25,7 +25,7 @@ mod stats;
 mod stream_task;
 mod tunnel;
 
-pub use body::{Body, BodyError};
+pub use body::{Body, BodyError, BodyStream};
 pub use handler::{Handler, Peer, ResetConnection};
 pub use headers::find_rare_header;
 pub use limits::{Http2Limits, ListenerLimits};

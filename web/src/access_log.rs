@@ -1,5 +1,6 @@
 //! The access log: one line per response, without query, headers, body or secrets.
 
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -120,7 +121,7 @@ fn ms(duration: Duration) -> f64 {
 }
 
 /// Logs an internal error once, with its chain.
-pub fn log_fault(fault: &Fault, id: &RequestId, route: &'static str) {
+pub fn log_fault(fault: &impl fmt::Display, id: &RequestId, route: &'static str) {
     tracing::error!(target: "fault", request_id = id.as_str(), route, "{fault}");
 }
 

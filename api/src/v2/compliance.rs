@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use base::refusal::ResourceRef;
 use base::{Error, Id, Refusal};
-use edge::{Body, BodyError};
+use edge::BodyError;
 use futures_util::stream;
 use http::header::{CONTENT_ENCODING, HeaderValue};
 use network::compliance::{self, NewComplianceJob};
@@ -135,8 +135,8 @@ pub(crate) async fn download_results(call: RequestContext) -> Result<HttpReply, 
                 let text: String = batch.into_iter().map(|(_, lines)| lines).collect();
                 Some((Ok(text.into()), (store, job, last)))
             }
-            Err(_) => Some((Err(BodyError::Broken), (store, job, i64::MAX))),
+            Err(error) => Some((Err(error), (store, job, i64::MAX))),
         }
     });
-    Ok(HttpReply::stream(NDJSON, Body::stream(parts)))
+    Ok(call.respond_parts(NDJSON, parts))
 }

@@ -7,12 +7,15 @@ use serde_json::{Value, json};
 
 use crate::harness::{TestRequest, TestServer, wait_until};
 
-/// Replaces the table of bookmarks by a view that takes hours.
-const SLOW_BOOKMARKS: &str = "
-    ALTER TABLE bookmark RENAME TO bookmark_data;
-    CREATE VIEW bookmark AS SELECT bookmark_data.* FROM bookmark_data CROSS JOIN (
-        WITH RECURSIVE n (i) AS (SELECT CAST(1 AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < 100000000000)
-        SELECT MAX(i) AS i FROM n) AS slow WHERE slow.i > 0;";
+/// Replaces a table by a view that takes hours.
+fn slow_table(table: &str) -> String {
+    format!(
+        "ALTER TABLE {table} RENAME TO {table}_data;
+        CREATE VIEW {table} AS SELECT {table}_data.* FROM {table}_data CROSS JOIN (
+            WITH RECURSIVE n (i) AS (SELECT CAST(1 AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < 100000000000)
+            SELECT MAX(i) AS i FROM n) AS slow WHERE slow.i > 0;"
+    )
+}
 
 /// A server with one reader, a token of a user, and the path of the bookmarks that take hours.
 fn start_with_slow_bookmarks(timeout: &str) -> (TestServer, String, String) {
@@ -26,7 +29,7 @@ fn start_with_slow_bookmarks(timeout: &str) -> (TestServer, String, String) {
     let token = user.token.clone();
     drop(user);
     server.stop();
-    server.run_sql(SLOW_BOOKMARKS);
+    server.run_sql(&slow_table("bookmark"));
     server.restart();
     (server, token, path)
 }
@@ -61,4 +64,20 @@ fn query_is_cancelled_when_its_client_leaves() {
     drop(client);
     // There is one reader.
     server.send(TestRequest::get("/2/users/me").bearer(&token)).assert_status(200);
+}
+
+#[test]
+fn query_of_a_download_that_is_being_sent_is_ended() {
+    let args = ["--world", "empty", "--set", "db.connections=1", "--set", "db.query_timeout=200ms"];
+    let mut server = TestServer::start(&args);
+    server.stop();
+    let complete = "INSERT INTO compliance_job (id, app_id, kind, state, created_at, upload_token, download_token, \
+                    upload_expires_at, download_expires_at) \
+                    VALUES (1, 1, 'users', 2, 0, 'up', 'down', 9000000000000, 9000000000000); \
+                    INSERT INTO compliance_part (job_id, place, ids, result) VALUES (1, 1, '1', '{}');";
+    server.run_sql(&format!("{complete}{}", slow_table("compliance_part")));
+    server.restart();
+    let download = || TestRequest::get("/compliance/results/down");
+    assert_eq!(server.send_for_head(download()), Some(200));
+    assert!(server.try_send(download()).is_none());
 }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use base::{Error, Fault, Secret, SplitRefusal};
-use edge::{Body, BodyError};
 use futures_util::stream;
 use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, HeaderValue};
 use network::account_archives::{self, ArchiveDownload};
@@ -81,15 +80,12 @@ fn send_archive(call: &RequestContext, username: &str, download: ArchiveDownload
         site_url: call.state.page_context.config.base_url.clone(),
     });
     let body = stream::unfold((chunks, download), async |(mut chunks, download)| {
-        let chunk = chunks.recv().await?.map_err(|error| {
-            tracing::warn!(%error, "failed to write an account's archive");
-            BodyError::Broken
-        });
-        Some((chunk, (chunks, download)))
+        Some((chunks.recv().await?, (chunks, download)))
     });
     let name = HeaderValue::from_str(&format!("attachment; filename=\"archive-{username}.zip\""));
     let name = name.map_err(Fault::context("naming an archive"))?;
-    let reply = HttpReply::stream(HeaderValue::from_static("application/zip"), Body::stream(body).reset_on_error());
+    let mut reply = call.respond_parts(HeaderValue::from_static("application/zip"), body);
+    reply.body = reply.body.reset_on_error();
     Ok(reply.header(CONTENT_DISPOSITION, name).header(CACHE_CONTROL, HeaderValue::from_static("no-store")))
 }
 

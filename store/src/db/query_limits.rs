@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use base::clock::monotonic_now;
 use base::{Fault, Time};
+use futures_util::{Stream, StreamExt, stream};
 use parking_lot::{Mutex, RwLock};
 
 use super::postgres::QueryCanceller;
@@ -35,6 +36,18 @@ struct RequestScope {
     round_trips: Arc<AtomicU64>,
     /// Of committed transactions; none unless they are recorded.
     appended_events: RefCell<Option<Vec<AppendedEvent>>>,
+}
+
+impl RequestScope {
+    fn new(limits: QueryLimits) -> Self {
+        Self {
+            limits,
+            user: Cell::new(None),
+            reserved_id: RefCell::default(),
+            round_trips: Arc::default(),
+            appended_events: RefCell::default(),
+        }
+    }
 }
 
 /// The id that a request has chosen for what it creates.
@@ -72,14 +85,12 @@ tokio::task_local! {
 /// Limits the queries of `work`. When the future is dropped, jobs that have not begun are not run, and a running read
 /// is interrupted.
 pub fn limit_queries<T>(limits: QueryLimits, work: impl Future<Output = T>) -> impl Future<Output = T> {
-    let scope = RequestScope {
-        limits,
-        user: Cell::new(None),
-        reserved_id: RefCell::default(),
-        round_trips: Arc::default(),
-        appended_events: RefCell::default(),
-    };
-    REQUEST.scope(scope, work)
+    REQUEST.scope(RequestScope::new(limits), work)
+}
+
+/// The same for what a response is made of while it is sent.
+pub fn limit_stream_queries<S: Stream + Unpin>(limits: QueryLimits, mut parts: S) -> impl Stream<Item = S::Item> {
+    stream::poll_fn(move |cx| REQUEST.sync_scope(RequestScope::new(limits), || parts.poll_next_unpin(cx)))
 }
 
 /// From now on, the entries that transactions of the current request append to the event log are recorded.

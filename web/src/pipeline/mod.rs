@@ -400,7 +400,9 @@ impl ApiServer {
         if shared.app_state.store.context().clock.is_frozen() {
             self.store_counts().await;
         }
-        let reply = shared.finalize_reply(outcome, &head, &mut trace);
+        let mut reply = shared.finalize_reply(outcome, &head, &mut trace);
+        let limits = shared.config.query_limits;
+        reply.body = reply.body.map_stream(|stream| store::limit_stream_queries(limits, stream));
         let fault = trace.pending_fault.take();
         let mut reply = match &fault {
             Some(fault) => injected_faults::damage_reply(reply, fault),

@@ -1,13 +1,18 @@
 //! Success responses of handlers.
 
+use std::fmt;
+use std::sync::Arc;
+
 use base::Error;
 use bytes::Bytes;
-use edge::Body;
+use edge::{Body, BodyError};
 use futures_util::{Stream, StreamExt as _};
+use http::HeaderValue;
 use serde_json::{Map, Value, json};
 use view::ResponsePayload;
 
 use super::RequestContext;
+use crate::access_log;
 use crate::error_formats;
 use crate::pagination::PageTokens;
 use crate::reply::{HttpReply, JSON_UTF8};
@@ -17,6 +22,22 @@ impl RequestContext {
     /// client's address.
     pub fn respond_stream(&self, feed: impl Stream<Item = Bytes> + Send + 'static) -> HttpReply {
         HttpReply::stream(JSON_UTF8, Body::stream(feed.map(Ok)).without_address_limit())
+    }
+
+    /// A response that is made while it is sent. A failure is logged and breaks the response off.
+    pub fn respond_parts<E: fmt::Display>(
+        &self,
+        kind: HeaderValue,
+        parts: impl Stream<Item = Result<Bytes, E>> + Send + 'static,
+    ) -> HttpReply {
+        let (head, route) = (Arc::clone(&self.head), self.endpoint.path);
+        let parts = parts.map(move |part| {
+            part.map_err(|fault| {
+                access_log::log_fault(&fault, &head.id, route);
+                BodyError::Broken
+            })
+        });
+        HttpReply::stream(kind, Body::stream(parts))
     }
 
     /// Wraps `data` in an object.

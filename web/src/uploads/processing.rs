@@ -15,9 +15,9 @@ use store::uploads::{self as stored, MediaUpload, UploadSegment, UploadState};
 use super::variants::{MadeVariants, needs_variants};
 use super::{IncomingFile, SCRATCH, UploadProcessor, segment_path, storage_unavailable, upload_folder};
 
-/// Failure reason if the file store is unavailable.
 /// Bytes of the random part of the name of a file that is being processed.
 const ATTEMPT_TOKEN_LENGTH: usize = 8;
+/// Failure reason if the file store is unavailable.
 const STORE_FAILURE: &str = "The file could not be stored.";
 
 /// Well below the length of a lease.

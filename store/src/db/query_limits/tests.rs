@@ -3,9 +3,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use base::{Error, Fault};
+use futures_util::{StreamExt, stream};
 use tempfile::TempDir;
 
-use super::{QueryLimits, limit_queries};
+use super::{QueryLimits, limit_queries, limit_stream_queries};
 use crate::test_stores::{locations, options};
 use crate::{Store, Tx, meta};
 
@@ -52,6 +53,17 @@ fn query_of_a_request_is_limited_in_time_and_rows() {
         assert!(fault.to_string().contains("more than 9 rows"), "{fault}");
         assert_eq!(limit_queries(LONG, store.read(read_ten)).await.unwrap(), 10);
         assert_eq!(store.read(read_ten).await.unwrap(), 10, "no request, no limit");
+    });
+}
+
+#[test]
+fn query_of_a_response_that_is_being_sent_is_limited() {
+    on_each_engine(async |store| {
+        let parts = stream::iter([TEN_ROWS, SLOW]).then(|sql| store.read(move |tx| Ok(tx.query_number(sql, &[])?)));
+        let outcomes: Vec<_> = limit_stream_queries(SHORT, Box::pin(parts)).collect().await;
+        let [first, second] = <[_; 2]>::try_from(outcomes).unwrap();
+        first.unwrap();
+        transient_fault(second);
     });
 }
 
