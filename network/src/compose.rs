@@ -33,19 +33,21 @@ pub struct ComposedText {
 }
 
 impl ComposedText {
-    /// Users mentioned after the leading mentions of a reply, without duplicates.
-    pub(crate) fn displayed_mentions(&self) -> Vec<UserId> {
+    /// Users mentioned from a position in code points on, without duplicates.
+    pub(crate) fn mentioned_from(&self, start: usize) -> Vec<UserId> {
+        if start == 0 {
+            return self.mentioned.clone();
+        }
         let parsed: Value = serde_json::from_str(&self.entities).unwrap_or_default();
         let mentions = parsed.get("mentions").and_then(Value::as_array);
-        let mentions = mentions.into_iter().flatten();
-        let displayed = mentions.filter(|mention| {
-            let start = mention.get("start").and_then(Value::as_i64);
-            start.is_some_and(|start| start >= self.display_start)
-        });
-        sorted_distinct(displayed.filter_map(|mention| UserId::parse(mention.get("id")?.as_str()?)))
+        let is_after = |mention: &&Value| mention.get("start")?.as_u64().map(|at| at >= start as u64);
+        let mentions = mentions.into_iter().flatten().filter(|mention| is_after(mention).unwrap_or(false));
+        sorted_distinct(mentions.filter_map(|mention| UserId::parse(mention.get("id")?.as_str()?)))
     }
 }
 
+/// Mentions at the beginning of a reply that do not count towards its length.
+pub(crate) const MAX_LEADING_MENTIONS: usize = 50;
 /// A text without URLs of up to this many bytes is never a long post.
 const ALWAYS_SHORT_BYTES: usize = 280;
 
@@ -89,7 +91,7 @@ impl PostTextDraft {
 
     /// Where the text begins that is displayed after leading mentions.
     fn leading_mention_bytes(&self) -> usize {
-        let last = self.entities.leading_mentions(&self.text).last();
+        let last = self.entities.leading_mentions(&self.text).iter().take(MAX_LEADING_MENTIONS).last();
         let displayed = last.and_then(|mention| self.text.get(mention.bytes.end..));
         displayed.map_or(0, |displayed| self.text.len() - displayed.trim_start().len())
     }

@@ -81,6 +81,8 @@ pub struct NewPost {
 struct CheckedPost {
     user: User,
     composed: ComposedText,
+    /// Code points of the mentions that were added to what the author wrote.
+    added_mentions: usize,
     /// The term because of which the post is held for a moderator.
     held: Option<String>,
     targets: PostTargets,
@@ -124,13 +126,15 @@ fn check_post_rules(tx: &mut Tx<'_>, author: &PostAuthor, new: &NewPost) -> Resu
     check_self_serve_limits(author, &composed)?;
     let media_keys = resolve_media_keys(tx, &user, new)?;
     check_card_exists(tx, &new.card_uri)?;
-    Ok(CheckedPost { user, composed, held, targets, media_keys })
+    // Names are ASCII.
+    let added_mentions = text.len() - new.text.len();
+    Ok(CheckedPost { user, composed, added_mentions, held, targets, media_keys })
 }
 
 pub fn create(tx: &mut Tx<'_>, author: &PostAuthor, new: &NewPost) -> Result<Post, Error> {
     // Serializes posts of one author, for duplicate detection.
     store::users::lock(tx, author.user_id)?;
-    let CheckedPost { user, composed, held, targets, media_keys } = check_post_rules(tx, author, new)?;
+    let CheckedPost { user, composed, added_mentions, held, targets, media_keys } = check_post_rules(tx, author, new)?;
     let fingerprint = content_fingerprint(&composed.text, new, &media_keys);
     let since = first_snowflake_at(tx.now().plus_ms(-DUPLICATE_WINDOW_MS));
     if targets.previous.is_none() && posts::has_duplicate(tx, user.id, &fingerprint, since)? {
@@ -138,7 +142,7 @@ pub fn create(tx: &mut Tx<'_>, author: &PostAuthor, new: &NewPost) -> Result<Pos
         return Err(Refusal::forbidden_with_code(187, detail).into());
     }
     let mentioned = list_mentioned_users(&composed, new, &targets, user.id);
-    let event_body = creation_event_body(&composed, new, &targets);
+    let event_body = creation_event_body(composed.mentioned_from(added_mentions), new, &targets);
     let mut post = build_post(tx, author, new, composed, &targets, media_keys);
     let poll = new.poll.as_ref();
     let poll = poll.map(|poll| poll.build_poll(tx, post.id)).transpose()?;
@@ -173,15 +177,9 @@ pub fn create(tx: &mut Tx<'_>, author: &PostAuthor, new: &NewPost) -> Result<Pos
 
 /// The body of the log entry: the replaced version and the concerned users, so that log readers can skip irrelevant
 /// posts without loading them.
-fn creation_event_body(composed: &ComposedText, new: &NewPost, targets: &PostTargets) -> String {
+fn creation_event_body(mentioned: Vec<UserId>, new: &NewPost, targets: &PostTargets) -> String {
     let replied = targets.parent.as_ref().map(|post| post.author_id);
     let quoted = targets.quoted.as_ref().map(|post| post.author_id);
-    let mentioned = if new.auto_populate_reply_metadata {
-        // Leading mentions only repeat whom the post replies to.
-        composed.displayed_mentions()
-    } else {
-        composed.mentioned.clone()
-    };
     let mut body = Map::new();
     let string_value = |id: Option<String>| id.map(Value::String);
     let members = [

@@ -123,6 +123,10 @@ fn reply_mentions_its_addressees_automatically() {
     other.create_post(&longest).assert_status(201);
     longest["text"] = "x".repeat(281).into();
     other.create_post(&longest).assert_status(400);
+    let mut crowded = json!({ "text": "@nobody0 ".repeat(50) + "x", "reply": { "in_reply_to_post_id": root } });
+    other.create_post(&crowded).assert_status(201);
+    crowded["text"] = ("@nobody0 ".repeat(50 + 32) + "x").into();
+    other.create_post(&crowded).assert_problem(400, "invalid-request");
     let mentions = |who: &TestUser<'_>| {
         let page = who.get(format!("/2/users/{}/mentions", who.id)).assert_status(200);
         let posts = page["data"].as_array().cloned().unwrap_or_default();

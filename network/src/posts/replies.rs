@@ -7,6 +7,7 @@ use store::users::{self, User, UserState};
 use store::{Tx, follows, subscriptions};
 
 use super::{NewPost, PostAuthor};
+use crate::compose::MAX_LEADING_MENTIONS;
 use crate::post_actions;
 use crate::visibility::{AccessDenial, find_post_denial, is_blocked};
 
@@ -153,10 +154,13 @@ pub(super) fn check_excluded_users(tx: &mut Tx<'_>, excluded: &[UserId]) -> Resu
     })
 }
 
-/// The text after everything that may be a leading mention.
+/// The text after everything that may be a leading mention which does not count.
 pub(super) fn skip_leading_mentions(text: &str) -> &str {
     let mut rest = text.trim_start();
-    while let Some(name) = rest.strip_prefix(['@', '＠']) {
+    for _ in 0..MAX_LEADING_MENTIONS {
+        let Some(name) = rest.strip_prefix(['@', '＠']) else {
+            break;
+        };
         let after = name.trim_start_matches(|letter: char| letter.is_ascii_alphanumeric() || letter == '_');
         rest = after.trim_start();
         if rest.len() == after.len() {
@@ -181,6 +185,7 @@ pub(super) fn prepend_mentions(tx: &mut Tx<'_>, user: &User, new: &NewPost) -> R
         }
     }
     ids.retain(|id| *id != user.id && !new.exclude_reply_user_ids.contains(id));
+    ids.truncate(MAX_LEADING_MENTIONS);
     let known = users::find_by_ids(tx, &ids)?;
     let found = base::text::extract_entities(&new.text);
     let leading = found.leading_mentions(&new.text);

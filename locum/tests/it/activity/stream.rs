@@ -109,23 +109,25 @@ fn event_about_an_invisible_post_is_sent_to_nobody() {
 #[test]
 fn mention_of_the_author_that_is_replied_to_is_sent_if_it_is_written() {
     let fixture = Stage::new();
-    let (ada, bob) = (fixture.person("ada"), fixture.person("bob"));
-    let root = bob.publish_text("Ask me");
+    let (ada, bob, eve) = (fixture.person("ada"), fixture.person("bob"), fixture.person("eve"));
+    let (root, hers) = (bob.publish_text("Ask me"), eve.publish_text("Ask him"));
     fixture.subscribe("post.create", &json!({ "user_id": bob.id }));
     let body = json!({ "event_type": "post.mention.create", "filter": { "user_id": bob.id } });
     fixture.known(&bob).post(SUBSCRIPTIONS, &body).assert_status(200);
     let listener = fixture.listen();
-    let reply = |text: &str| {
-        let body = json!({ "text": text, "reply": { "in_reply_to_post_id": root } });
-        ada.create_post(&body).assert_status(201)["data"]["id"].clone()
+    let reply = |to: &str, adds_mentions: bool, text: &str| {
+        let target = json!({ "in_reply_to_post_id": to, "auto_populate_reply_metadata": adds_mentions });
+        ada.create_post(&json!({ "text": text, "reply": target })).assert_status(201)["data"]["id"].clone()
     };
-    reply("Nobody is mentioned");
-    let written = reply(&format!("@{} tell me", bob.username));
+    reply(&root, false, "Nobody is mentioned");
+    reply(&root, true, "Nobody but him is mentioned");
+    let written = reply(&root, false, &format!("@{} tell me", bob.username));
+    let beside = reply(&hers, true, &format!("@{} tell her", bob.username));
     mark(&listener, &bob);
     let mentions = |event: &Value| event["data"]["event_type"] == "post.mention.create";
     let events: Vec<_> = listener.all().into_iter().filter(mentions).collect();
-    assert_eq!(events.len(), 1, "{:#?}", listener.all());
-    assert_eq!(events[0]["data"]["payload"]["id"], written, "{events:#?}");
+    let ids: Vec<_> = events.iter().map(|event| &event["data"]["payload"]["id"]).collect();
+    assert_eq!(ids, [&written, &beside], "{events:#?}");
 }
 
 #[test]
