@@ -117,7 +117,7 @@ fn check_post_rules(tx: &mut Tx<'_>, author: &PostAuthor, new: &NewPost) -> Resu
     let targets = resolve_targets(tx, author, &user, new, previous)?;
     let text = replies::prepend_mentions(tx, &user, new)?;
     let composed = compose::compose_text(tx, &text, is_reply)?;
-    validate_text(&user, &composed, new)?;
+    validate_text(&user, &composed, new, &targets)?;
     let shown = match &new.poll {
         Some(poll) => Cow::from(format!("{}\n{}", composed.text, poll.options.join("\n"))),
         None => Cow::from(&composed.text),
@@ -296,10 +296,11 @@ fn build_post(
     }
 }
 
-fn validate_text(user: &User, composed: &ComposedText, new: &NewPost) -> Result<(), Refusal> {
+fn validate_text(user: &User, composed: &ComposedText, new: &NewPost, targets: &PostTargets) -> Result<(), Refusal> {
     let empty = new.text.trim().is_empty();
     let has_attachment = !new.media_ids.is_empty() || !new.card_uri.is_empty() || new.poll.is_some();
-    if empty && !has_attachment && new.quote.is_none() {
+    let has_quote = new.quote.is_some() || targets.previous.as_ref().is_some_and(|post| post.quoted_post_id.is_some());
+    if empty && !has_attachment && !has_quote {
         return Err(Refusal::missing_parameter("text"));
     }
     let limit = max_weight(user);

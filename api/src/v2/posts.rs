@@ -47,9 +47,14 @@ pub(crate) async fn create(call: RequestContext) -> Result<HttpReply, Error> {
         self_serve: caller.app.access_level == AccessLevel::SelfServe.name(),
     };
     let site = call.site();
+    let has_other = EXCLUSIVE_MEMBERS.iter().any(|word| *word != QUOTE && call.body().has(*word));
     let (post, versions, text) = call
         .write(move |tx| {
             let post = posts::create(tx, &author, &new)?;
+            // An edit keeps the quote of the version before.
+            if has_other && post.quoted_post_id.is_some() {
+                return Err(refuse_several_attachments());
+            }
             let root = post.edit_root_id;
             let versions = root.map_or(Ok(vec![post.id]), |root| stored::list_versions(tx, root))?;
             let text = view::new_post_text(tx, &post, site)?;
@@ -84,21 +89,26 @@ pub(crate) async fn hide(call: RequestContext) -> Result<HttpReply, Error> {
     call.respond_data(json!({ "hidden": hidden }))
 }
 
+const QUOTE: VocabularyWord = VocabularyWord::new("quote_post_id", "quote_tweet_id");
 /// A post has at most one of these (contract core §11.1).
 const EXCLUSIVE_MEMBERS: [VocabularyWord; 5] = [
     VocabularyWord::same_in_both("poll"),
-    VocabularyWord::new("quote_post_id", "quote_tweet_id"),
+    QUOTE,
     VocabularyWord::same_in_both("direct_message_deep_link"),
     VocabularyWord::same_in_both("media"),
     VocabularyWord::same_in_both("card_uri"),
 ];
 
+fn refuse_several_attachments() -> Error {
+    let message =
+        "You can only provide one of poll or quote_tweet_id or direct_message_deep_link or media or card_uri.";
+    Refusal::invalid_parameter("text", "", message).into()
+}
+
 fn parse_new_post(call: &RequestContext) -> Result<NewPost, Error> {
     let body = call.body();
     if EXCLUSIVE_MEMBERS.iter().filter(|word| body.has(**word)).count() > 1 {
-        let message = "You can only provide one of poll or quote_tweet_id or \
-                       direct_message_deep_link or media or card_uri.";
-        return Err(Refusal::invalid_parameter("text", "", message).into());
+        return Err(refuse_several_attachments());
     }
     let reply = body.optional_object("reply");
     let target = VocabularyWord::new("in_reply_to_post_id", "in_reply_to_tweet_id");
@@ -120,7 +130,7 @@ fn parse_new_post(call: &RequestContext) -> Result<NewPost, Error> {
         auto_populate_reply_metadata: reply
             .and_then(|reply| reply.optional_bool("auto_populate_reply_metadata"))
             .unwrap_or(false),
-        quote: body.optional_id(VocabularyWord::new("quote_post_id", "quote_tweet_id")),
+        quote: body.optional_id(QUOTE),
         media_ids: media.map(|media| media.id_array("media_ids")).unwrap_or_default(),
         tagged_user_ids: media.map(|media| media.id_array("tagged_user_ids")).unwrap_or_default(),
         media_caption: media.map(parse_caption).unwrap_or_default(),

@@ -336,6 +336,19 @@ fn premium_author_edits_a_post_five_times() {
 }
 
 #[test]
+fn edit_keeps_the_quote_and_adds_no_other_attachment() {
+    let author = premium("editor");
+    let quote = json!({ "text": "Look", "quote_post_id": author.publish_text("Quoted") });
+    let quote = author.create_post(&quote).assert_status(201)["data"]["id"].clone();
+    let mut edit = json!({ "text": "", "edit_options": { "previous_post_id": quote } });
+    let edited = author.create_post(&edit).assert_status(201)["data"]["id"].as_str().unwrap().to_owned();
+    assert_eq!(author.fetch_post(&edited, "referenced_tweets")["referenced_posts"][0]["type"], "quoted");
+    edit["edit_options"]["previous_post_id"] = json!(edited);
+    edit["direct_message_deep_link"] = json!(format!("https://x.example/messages/compose?recipient_id={}", author.id));
+    author.create_post(&edit).assert_problem(400, "invalid-request");
+}
+
+#[test]
 fn post_is_edited_by_its_premium_author_only() {
     let (author, other) = (person("author"), premium("other"));
     let id = author.publish_text("Fixed");
