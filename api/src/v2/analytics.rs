@@ -1,6 +1,6 @@
 //! Analytics of posts and media. Metrics that are not stored, such as expanded details, are omitted.
 
-use base::{Error, PostId, Refusal, Time};
+use base::{Error, PostId, Refusal, Time, Vocabulary};
 use network::analytics::{self, AnalyticsWindow, EngagementCounts};
 use network::playbacks;
 use serde_json::{Map, Value, json};
@@ -108,6 +108,10 @@ fn respond_metrics<T>(
     let fields = call.query_texts(form.fields_param);
     let is_requested = |name: &str| fields.iter().any(|field| field == name);
     let no_metric_requested = !form.figures.iter().any(|(name, _)| is_requested(name));
+    // In the older vocabulary, the metrics that can be requested are members of the series only.
+    let shows_series = fields.is_empty() || is_requested("timestamped_metrics") || {
+        call.answer_vocabulary().vocabulary == Vocabulary::Tweet && !no_metric_requested
+    };
     let figures = |figures: &T| -> Map<String, Value> {
         let shown = form.figures.iter().filter(|(name, _)| no_metric_requested || is_requested(name));
         shown.map(|(name, of)| ((*name).to_owned(), json!(of(figures)))).collect()
@@ -119,7 +123,7 @@ fn respond_metrics<T>(
         if fields.is_empty() || is_requested("timestamp") {
             members.insert("timestamp".to_owned(), json!(start.to_string()));
         }
-        if (fields.is_empty() || is_requested("timestamped_metrics")) && !buckets.is_empty() {
+        if shows_series && !buckets.is_empty() {
             let buckets = buckets.iter().map(bucket).collect();
             members.insert("timestamped_metrics".to_owned(), Value::Array(buckets));
         }

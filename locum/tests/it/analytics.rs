@@ -60,8 +60,10 @@ fn analytics_time_span_is_bounded() {
     act(&fan, "likes", &id);
     act(&author, "likes", &id);
     let window = day_of(&author, &id);
-    let hourly =
-        format!("/2/tweets/analytics?ids={id}&{window}&granularity=hourly&analytics.fields=likes,timestamped_metrics");
+    // The fields of this vocabulary do not name the series.
+    let hourly = format!("/2/tweets/analytics?ids={id}&{window}&granularity=hourly&analytics.fields=likes");
+    let newer = author.get(hourly.replace("tweets", "posts")).assert_status(200)["data"][0].clone();
+    assert_eq!(newer, json!({ "id": id, "likes": 2 }));
     let hourly = author.get(&hourly).assert_status(200)["data"][0].clone();
     let hours = hourly["timestamped_metrics"].as_array().unwrap();
     let likes: i64 = hours.iter().map(|hour| hour["metrics"]["likes"].as_i64().unwrap()).sum();
