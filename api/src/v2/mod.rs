@@ -63,10 +63,10 @@ fn page_range(page: &PageRequest, (above, below): (i64, i64)) -> PageRange {
 /// From the first and last key that were scanned.
 fn neighbour_tokens<K: Into<SortKeys>>(page: &PageRequest, scanned: Option<(K, K)>, more: bool) -> PageTokens {
     let Some((first, last)) = scanned else {
-        return PageTokens::default();
+        return page.tokens_of_empty_page();
     };
-    let has_next = more || page.is_backward();
-    let has_previous = if page.is_backward() { more } else { page.after.is_some() };
+    let (is_backward, is_continued) = (page.is_backward(), page.after.is_some());
+    let (has_next, has_previous) = if is_backward { (is_continued, more) } else { (more, is_continued) };
     PageTokens {
         next: has_next.then(|| page.page_token(PageDirection::Next, last)),
         previous: has_previous.then(|| page.page_token(PageDirection::Previous, first)),

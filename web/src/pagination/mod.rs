@@ -73,7 +73,7 @@ impl<K> From<base::Id<K>> for SortKeys {
 pub struct PageRequest {
     pub limit: usize,
     pub direction: PageDirection,
-    /// The row before the page in its direction, excluded; none for the first page.
+    /// The row before the page in its direction, excluded; none for the first page, and backwards for the last one.
     pub after: Option<SortKeys>,
     codec: CursorCodec,
     scope: [u8; 32],
@@ -108,7 +108,7 @@ impl PageRequest {
                 let (direction, keys) = position
                     .and_then(|position| decode_position(&position))
                     .ok_or_else(|| Refusal::invalid_value(parameter.to_owned(), text))?;
-                (direction, Some(keys))
+                (direction, Some(keys).filter(|keys| keys.length > 0))
             }
         };
         Ok(Self { limit, direction, after, codec: codec.clone(), scope })
@@ -138,9 +138,21 @@ impl PageRequest {
         self.codec.encode(&self.scope, &encode_position(direction, keys.into()))
     }
 
+    /// The rows that the token's page had may be gone: the way back begins at the end of the collection.
+    pub fn tokens_of_empty_page(&self) -> PageTokens {
+        let back = |direction| self.after.map(|_| self.page_token(direction, SortKeys::default()));
+        match self.direction {
+            PageDirection::Next => PageTokens { previous: back(PageDirection::Previous), next: None },
+            PageDirection::Previous => PageTokens { next: back(PageDirection::Next), previous: None },
+        }
+    }
+
     /// Cuts the page out of rows fetched with [`Self::fetch_limit`], in the collection's order. The surplus row is
     /// the last, or the first if [`Self::is_backward`].
     pub fn slice_rows<T, K: Into<SortKeys>>(&self, mut rows: Vec<T>, keys: impl Fn(&T) -> K) -> PageSlice<T> {
+        if rows.is_empty() {
+            return PageSlice { rows, tokens: self.tokens_of_empty_page() };
+        }
         let extra = rows.len().saturating_sub(self.limit);
         let more = extra > 0;
         if self.is_backward() {
@@ -150,7 +162,7 @@ impl PageRequest {
         }
         let (has_next, has_previous) = match self.direction {
             PageDirection::Next => (more, self.after.is_some()),
-            PageDirection::Previous => (true, more),
+            PageDirection::Previous => (self.after.is_some(), more),
         };
         let token = |row: Option<&T>, direction| row.map(|row| self.page_token(direction, keys(row)));
         let next = if has_next { token(rows.last(), PageDirection::Next) } else { None };

@@ -1,6 +1,6 @@
 use base::cursor::CursorCodec;
 
-use super::{PageRequest, PageTokenScope, SortKeys};
+use super::{PageRequest, PageTokenScope, PageTokens, SortKeys};
 
 fn codec() -> CursorCodec {
     CursorCodec::new(&[7; 32]).unwrap()
@@ -52,6 +52,27 @@ fn a_walk_visits_every_row_once_there_and_back() {
         back = cut.tokens.previous;
     }
     assert_eq!(pages, [vec![4, 3, 2], vec![7, 6, 5], vec![10, 9, 8]]);
+}
+
+#[test]
+fn walk_goes_on_where_the_rows_of_its_page_are_gone() {
+    let (all, left) = ([7, 6, 5, 4, 3, 2, 1], [3, 2, 1]);
+    let second = page(page(None).slice_rows(fetch(&all, &page(None)), |n| *n).tokens.next.as_deref());
+    let before_second = second.slice_rows(fetch(&all, &second), |n| *n).tokens.previous;
+    let emptied = page(before_second.as_deref());
+    let cut = emptied.slice_rows(fetch(&left, &emptied), |n| *n);
+    assert_eq!((cut.rows.len(), &cut.tokens.previous), (0, &None));
+    let first = page(cut.tokens.next.as_deref());
+    let cut = first.slice_rows(fetch(&left, &first), |n| *n);
+    assert_eq!((cut.rows.as_slice(), &cut.tokens.next, &cut.tokens.previous), (left.as_slice(), &None, &None));
+
+    let newest = [7, 6, 5];
+    let cut = second.slice_rows(fetch(&newest, &second), |n| *n);
+    assert_eq!((cut.rows.len(), &cut.tokens.next), (0, &None));
+    let last = page(cut.tokens.previous.as_deref());
+    let cut = last.slice_rows(fetch(&newest, &last), |n| *n);
+    assert_eq!((cut.rows.as_slice(), &cut.tokens.next, &cut.tokens.previous), (newest.as_slice(), &None, &None));
+    assert_eq!(page(None).slice_rows(Vec::<i64>::new(), |n| *n).tokens, PageTokens::default());
 }
 
 #[test]
