@@ -6,6 +6,8 @@ use view::ObjectKind;
 use web::pagination::PageDirection;
 use web::request_context::{HttpReply, RequestContext};
 
+use super::search::check_single_token;
+
 pub(crate) async fn get(call: RequestContext) -> Result<HttpReply, Error> {
     let id = call.path_id::<()>("id")?.get();
     let request = call.render_request(ObjectKind::COMMUNITY);
@@ -15,6 +17,7 @@ pub(crate) async fn get(call: RequestContext) -> Result<HttpReply, Error> {
 
 pub(crate) async fn search(call: RequestContext) -> Result<HttpReply, Error> {
     let query = call.query_text("query").unwrap_or_default().to_owned();
+    check_single_token(&call)?;
     let page = call.page_request()?;
     let request = call.render_request(ObjectKind::COMMUNITY);
     let (_, below) = page.descending_bounds();

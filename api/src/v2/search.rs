@@ -81,7 +81,7 @@ fn parse_query(call: &RequestContext, product: QueryProduct) -> Result<Arc<Parse
 }
 
 /// `next_token` and `pagination_token` are aliases.
-fn check_single_token(call: &RequestContext) -> Result<(), Refusal> {
+pub(super) fn check_single_token(call: &RequestContext) -> Result<(), Refusal> {
     let (Some(next), Some(_)) = (call.query_text("next_token"), call.query_text("pagination_token")) else {
         return Ok(());
     };
