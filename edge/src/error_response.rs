@@ -61,5 +61,7 @@ fn reason_phrase(status: StatusCode) -> &'static str {
 
 fn problem_json(status: StatusCode) -> String {
     let (name, code) = (reason_phrase(status), status.as_u16());
-    format!(r#"{{"title":"{name}","type":"about:blank","status":{code},"detail":"{name}"}}"#)
+    format!(
+        r#"{{"title":"{name}","type":"about:blank","status":{code},"detail":"{name}","errors":[{{"message":"{name}"}}]}}"#
+    )
 }

@@ -73,8 +73,7 @@ async fn handler_panic_becomes_a_500_and_keeps_the_connection() {
     let received = client.read_response().await;
     assert!(received.starts_with("HTTP/1.1 500 Internal Server Error\r\n"), "{received}");
     assert!(received.contains("content-type: application/problem+json\r\n"), "{received}");
-    let body =
-        r#"{"title":"Internal Server Error","type":"about:blank","status":500,"detail":"Internal Server Error"}"#;
+    let body = r#"{"title":"Internal Server Error","type":"about:blank","status":500,"detail":"Internal Server Error","errors":[{"message":"Internal Server Error"}]}"#;
     assert!(received.ends_with(body), "{received}");
     client.send(GET).await;
     assert!(client.read_response().await.ends_with("fine"));

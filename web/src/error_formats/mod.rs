@@ -95,6 +95,10 @@ fn add_error_headers(reply: HttpReply, format: ErrorFormat, refusal: &Refusal) -
         Refusal::Unauthenticated(_) if format == ErrorFormat::V2 && reply.status == 401 => {
             reply.header(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
         }
+        // RFC 9110 §11.6.1: each 401 names a scheme.
+        _ if format == ErrorFormat::Legacy && reply.status == 401 => {
+            reply.header(WWW_AUTHENTICATE, HeaderValue::from_static("OAuth realm=\"API\""))
+        }
         // RFC 6749 §5.2: a client that authenticates by a header learns which scheme to use.
         _ if format == ErrorFormat::OAuth2 && reply.status == 401 => {
             reply.header(WWW_AUTHENTICATE, HeaderValue::from_static("Basic realm=\"OAuth 2.0\""))
