@@ -8,10 +8,13 @@ use store::{Tx, users};
 
 use crate::activity::{EventAccess, EventPayloadKind, find_event_kind, is_authorized};
 use crate::messages;
-use crate::visibility::{AuthorVisibilities, Viewer, Visibility, is_public_post};
+use crate::visibility::{AuthorVisibilities, Viewer, Visibility, is_public_post, profile_visibility};
 
 pub fn may_redeliver(tx: &mut Tx<'_>, app: AppId, delivery: &Delivery) -> Result<bool, Fault> {
     let body: Value = serde_json::from_str(&delivery.body).unwrap_or_default();
+    if !are_participants_visible(tx, &body)? {
+        return Ok(false);
+    }
     if let Some(post) = delivery.post_id
         && !is_post_visible(tx, delivery.consent_user_id, post, &body)?
     {
@@ -32,6 +35,36 @@ pub fn may_redeliver(tx: &mut Tx<'_>, app: AppId, delivery: &Delivery) -> Result
         Some((payload, user)) => may_disclose_event(tx, app, payload, user),
         None => Ok(true),
     }
+}
+
+/// Where the accounts are that follow, like, block or mute, and those that are followed, blocked or muted.
+const PARTICIPANTS: [&str; 9] = [
+    "/follow_events/0/source/id",
+    "/follow_events/0/target/id",
+    "/block_events/0/source/id",
+    "/block_events/0/target/id",
+    "/mute_events/0/source/id",
+    "/mute_events/0/target/id",
+    "/favorite_events/0/user/id_str",
+    "/data/payload/source/id",
+    "/data/payload/target/id",
+];
+
+/// Whether the profiles in an event other than a post are still shown.
+fn are_participants_visible(tx: &mut Tx<'_>, body: &Value) -> Result<bool, Fault> {
+    let mut shown: Vec<&Value> = PARTICIPANTS.iter().filter_map(|at| body.pointer(at)).collect();
+    if body.pointer("/data/payload/liked_tweet_id").is_some() {
+        let included = body.pointer("/data/includes/users").or_else(|| body.pointer("/includes/users"));
+        let included = included.and_then(Value::as_array).into_iter().flatten();
+        shown.extend(included.filter_map(|user| user.get("id")));
+    }
+    let ids: Vec<UserId> = shown.into_iter().filter_map(|id| UserId::parse(id.as_str()?)).collect();
+    let found = users::find_by_ids(tx, &ids)?;
+    let is_visible = |id: &UserId| {
+        let user = found.iter().find(|user| user.id == *id);
+        user.is_some_and(|user| profile_visibility(user) == Visibility::Visible)
+    };
+    Ok(ids.iter().all(is_visible))
 }
 
 /// The message that an event of an account or an activity contains.

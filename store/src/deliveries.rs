@@ -182,6 +182,15 @@ pub fn list_pending_by_seqs(tx: &mut Tx<'_>, seqs: &[i64]) -> Result<Vec<Deliver
     tx.query_by_keys(sql, seqs, &[])
 }
 
+/// Deletes waiting deliveries, given by number and time of the event, so that they are neither sent nor replayed.
+pub fn withdraw(tx: &mut Tx<'_>, deliveries: &[(i64, Time)]) -> Result<(), Fault> {
+    let sql = "DELETE FROM delivery WHERE seq = $1 AND at = $2 AND state = 0";
+    for (seq, event_at) in deliveries {
+        tx.execute_later(sql, &[(*seq).into(), (*event_at).into()])?;
+    }
+    Ok(())
+}
+
 pub fn filter_pending_seqs(tx: &mut Tx<'_>, seqs: &[i64]) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT seq FROM delivery WHERE seq = $1 AND state = 0";
     tx.query_by_keys(sql, seqs, &[])

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use base::{Error, Secret, Time, clock};
+use base::{AppId, Error, Secret, Time, clock};
 use http::Uri;
-use store::Tx;
+use network::redelivery;
 use store::apps::{self, AppStatus};
 use store::deliveries::{self, Delivery, PendingDelivery};
 use store::webhooks::{self, Webhook};
+use store::{Store, Tx};
 use tokio::sync::oneshot;
 
 use super::super::delivery_queue::{DeliveryOutcome, DeliveryQueue};
@@ -23,6 +24,8 @@ use super::{
 const PAGE_SIZE: i64 = 1_000;
 /// A retry that is later than this waited for the server or its app, not for the receiver.
 const MAX_LATENESS_MS: i64 = 3600 * 1000;
+/// Older deliveries may contain what was deleted or made private since.
+const MAX_UNCHECKED_AGE_MS: i64 = 10 * 1000;
 /// How long an idle webhook is kept in memory.
 const IDLE_TIMEOUT: std::time::Duration = std::time::Duration::from_mins(1);
 /// Deliveries committed late are searched this far back.
@@ -258,9 +261,9 @@ impl SenderState {
         if due.is_empty() {
             return Ok(());
         }
-        let seqs: Vec<i64> = due.iter().map(|waiting| waiting.seq).collect();
-        let read = move |tx: &mut Tx<'_>| Ok(deliveries::list_pending_by_seqs(tx, &seqs)?);
-        let found = match self.store.read(read).await {
+        let seqs = due.iter().map(|waiting| waiting.seq).collect();
+        let apps = self.active.iter().map(|(id, active)| (*id, active.webhook.app_id)).collect();
+        let found = match load_deliveries(&self.store, seqs, apps, now).await {
             Ok(found) => found,
             Err(error) => {
                 self.requeue(&due, now);
@@ -413,4 +416,30 @@ fn load_sendable_webhooks(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<SendableWe
         }
     }
     Ok(all)
+}
+
+/// Deletes those that contain what was deleted or made private since they were enqueued. `apps` are those of the webhooks.
+async fn load_deliveries(
+    store: &Store,
+    seqs: Vec<i64>,
+    apps: BTreeMap<i64, AppId>,
+    now: Time,
+) -> Result<Vec<Delivery>, Error> {
+    let read = move |tx: &mut Tx<'_>| {
+        let (mut current, mut withdrawn) = (Vec::new(), Vec::new());
+        for delivery in deliveries::list_pending_by_seqs(tx, &seqs)? {
+            let is_fresh = delivery.tries == 0 && delivery.at.plus_ms(MAX_UNCHECKED_AGE_MS) > now;
+            let app = apps.get(&delivery.webhook_id).filter(|_| !is_fresh);
+            match app.map(|app| redelivery::may_redeliver(tx, *app, &delivery)).transpose()? {
+                Some(false) => withdrawn.push((delivery.seq, delivery.at)),
+                _ => current.push(delivery),
+            }
+        }
+        Ok((current, withdrawn))
+    };
+    let (current, withdrawn) = store.read(read).await?;
+    if !withdrawn.is_empty() {
+        store.write(move |tx| Ok(deliveries::withdraw(tx, &withdrawn)?)).await?;
+    }
+    Ok(current)
 }

@@ -1,10 +1,14 @@
 //! Replays and retries omit what was deleted or became private in the meantime.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::SUBSCRIPTIONS;
 use super::webhook::all_of;
-use crate::harness::{ReceivedRequest, TestApp, TestRequest, TestServer, WebhookReceiver, wait_until};
+use crate::harness::{
+    DeliveryResponse, ReceivedRequest, TestApp, TestRequest, TestServer, TestUser, WebhookReceiver, wait_until,
+};
 
 /// What a delivery tells, in a word or two.
 fn word(received: &ReceivedRequest) -> String {
@@ -127,6 +131,39 @@ fn replay_omits_deleted_posts_and_those_of_users_protected_since() {
     let mut expected = expected.map(str::to_owned);
     expected.sort();
     assert_eq!(words, expected);
+}
+
+#[test]
+fn retries_omit_deleted_posts_and_relations_of_suspended_users() {
+    let server = TestServer::start(&["--world", "empty", "--set", "webhooks.retry=300ms,300ms,300ms,300ms"]);
+    let app = server.default_app().clone();
+    let receiver = WebhookReceiver::open(&app.secret);
+    let webhook = post_as(&server, &app, "/2/webhooks", &json!({ "url": receiver.url("/hook") }));
+    let (ada, eve) = (server.new_user("ada"), server.new_user("eve"));
+    let (fan, bob) = (server.new_user("fan"), server.new_user("bob"));
+    for (kind, user) in [("post.create", &ada), ("follow.follow", &eve)] {
+        let body = json!({ "event_type": kind, "filter": { "user_id": user.id }, "webhook_id": webhook["id"] });
+        post_as(&server, &app, SUBSCRIPTIONS, &body);
+    }
+    receiver.set_delivery_handler(|_| DeliveryResponse::Status(500));
+    let follow = |who: &TestUser<'_>| {
+        let path = format!("/2/users/{}/following", who.id);
+        who.post(path, &json!({ "target_user_id": eve.id })).assert_status(200);
+    };
+    let deleted = ada.publish_text("Deleted");
+    follow(&fan);
+    let words = || receiver.received_requests().iter().map(word).collect::<BTreeSet<_>>();
+    wait_until("both were tried", || words().len() == 2);
+    ada.delete(format!("/2/posts/{deleted}")).assert_status(200);
+    server.run_cli(&["user", "suspend", &fan.id]).assert_success();
+    receiver.clear_received();
+    receiver.set_delivery_handler(|_| DeliveryResponse::Status(200));
+    ada.publish_text("Kept");
+    follow(&bob);
+    wait_until("both came", || words().len() == 2);
+    let received = receiver.received_requests();
+    assert_eq!(words(), ["follow.follow: ", "post.create: Kept"].map(str::to_owned).into());
+    assert!(received.iter().all(|one| !String::from_utf8_lossy(&one.body).contains(&fan.id)), "{received:?}");
 }
 
 #[test]
