@@ -16,7 +16,9 @@ mod webhook_queue;
 pub use envelope::EventEnvelope;
 pub use live::{LiveActivityReader, replay_activity};
 pub use matching::{ActivityScope, match_events};
-pub use webhook_queue::{ACTIVITY_READER, enqueue_webhook_events, wait_until_read};
+pub use webhook_queue::{
+    ACTIVITY_READER, enqueue_webhook_events, wait_for_readers, wait_for_readers_if_frozen, wait_until_read,
+};
 
 use base::{SiteLinks, Vocabulary};
 use store::apps::App;

@@ -32,6 +32,7 @@ mod status;
 pub use endpoint::StreamEndpoint;
 pub use format::{RefusalRenderer, StreamFormat};
 pub use hub::{ConnectionRequest, Hub, HubMetrics, StreamSettings};
+pub(crate) use linked_webhooks::LINK_READER;
 pub use posts::PostStreams;
 pub use replay::ReplayWindow;
 pub use session::{DisconnectReason, SessionFeed, StreamSession};

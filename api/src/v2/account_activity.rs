@@ -1,6 +1,7 @@
 //! Account Activity subscriptions.
 
 use base::{Error, UserId};
+use deliver::activity::{wait_for_readers, wait_for_readers_if_frozen};
 use network::account_activity;
 use network::activity::ActivitySubscriber;
 use serde_json::{Value, json};
@@ -9,6 +10,7 @@ use web::request_context::{HttpReply, RequestContext};
 pub(crate) async fn subscribe(call: RequestContext) -> Result<HttpReply, Error> {
     let (subscriber, user) = (ActivitySubscriber::from_caller(call.require_caller()?), call.require_user()?);
     let webhook = call.path_id::<()>("webhook_id")?.get();
+    wait_for_readers_if_frozen(call.store(), call.stream_hub()).await;
     call.write(move |tx| account_activity::subscribe(tx, &subscriber, user, webhook)).await?;
     call.respond_data(json!({ "subscribed": true }))
 }
@@ -38,6 +40,7 @@ pub(crate) async fn unsubscribe(call: RequestContext) -> Result<HttpReply, Error
     let app = call.require_caller()?.app_id;
     let webhook = call.path_id::<()>("webhook_id")?.get();
     let user: UserId = call.path_id("user_id")?;
+    wait_for_readers(call.store(), call.stream_hub()).await;
     call.write(move |tx| account_activity::unsubscribe(tx, app, user, webhook)).await?;
     call.respond_data(json!({ "subscribed": false }))
 }

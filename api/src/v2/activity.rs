@@ -22,6 +22,7 @@ pub(crate) async fn subscribe(call: RequestContext) -> Result<HttpReply, Error> 
     let subscriber = ActivitySubscriber::from_caller(call.require_caller()?);
     let new = parse_subscription(&call)?;
     check_keyword(&new.keyword, subscriber.enterprise)?;
+    events::wait_for_readers_if_frozen(call.store(), call.stream_hub()).await;
     let (subscription, total) = call
         .write(move |tx| {
             let subscription = activity::subscribe(tx, &subscriber, &new)?;
@@ -104,6 +105,7 @@ pub(crate) async fn update_subscription(call: RequestContext) -> Result<HttpRepl
 
 pub(crate) async fn delete_subscription(call: RequestContext) -> Result<HttpReply, Error> {
     let (app, id) = (call.require_caller()?.app_id, call.path_id::<()>("subscription_id")?);
+    events::wait_for_readers(call.store(), call.stream_hub()).await;
     let total = call
         .write(move |tx| {
             activity::delete(tx, app, id.get())?;
@@ -120,6 +122,7 @@ pub(crate) async fn delete_subscription(call: RequestContext) -> Result<HttpRepl
 pub(crate) async fn delete_subscriptions(call: RequestContext) -> Result<HttpReply, Error> {
     let (app, ids) = (call.require_caller()?.app_id, call.query_ids::<()>("ids"));
     let requested = ids.clone();
+    events::wait_for_readers(call.store(), call.stream_hub()).await;
     let (deleted, total) = call
         .write(move |tx| {
             let mut deleted = Vec::with_capacity(requested.len());

@@ -71,8 +71,9 @@ pub(crate) async fn get_event(call: RequestContext) -> Result<HttpReply, Error> 
 }
 
 pub(crate) async fn delete_event(call: RequestContext) -> Result<HttpReply, Error> {
-    let (id, user) = (call.path_id::<()>("event_id")?.get(), call.require_user()?);
-    call.write(move |tx| messages::delete_event(tx, user, id)).await?;
+    let (id, user) = (call.path_id::<()>("event_id")?, call.require_user()?);
+    super::wait_for_events_of(&call, id).await;
+    call.write(move |tx| messages::delete_event(tx, user, id.get())).await?;
     call.respond_data(json!({ "deleted": true }))
 }
 

@@ -34,7 +34,8 @@ pub(crate) mod user_search;
 pub(crate) mod users;
 pub(crate) mod webhooks;
 
-use base::{Time, VocabularyWord};
+use base::{Id, Time, VocabularyWord};
+use deliver::activity::wait_until_read;
 use store::posts::PageRange;
 use web::pagination::{PageDirection, PageRequest, PageTokens, SortKeys};
 use web::request_context::RequestContext;
@@ -45,6 +46,16 @@ const POST_ID: VocabularyWord = VocabularyWord::new("post_id", "tweet_id");
 fn time_param(call: &RequestContext, name: &str) -> Option<Time> {
     let time = call.query_time(name)?;
     Some(Time::from_seconds(time.seconds()))
+}
+
+/// What is older was delivered long ago.
+const NEW_OBJECT_MS: i64 = 10_000;
+
+/// Before a post or message is deleted, which its events contain.
+async fn wait_for_events_of<K>(call: &RequestContext, id: Id<K>) {
+    if id.created_at().plus_ms(NEW_OBJECT_MS) > call.store_context().clock.now() {
+        wait_until_read(call.store(), call.stream_hub()).await;
+    }
 }
 
 /// The part of a collection, ordered by one descending key, that a page covers.

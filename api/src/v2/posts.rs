@@ -1,7 +1,6 @@
 //! Posts: look up, create, delete and hide.
 
 use base::{Error, PostId, Refusal, VocabularyWord};
-use deliver::activity;
 use network::apps::AccessLevel;
 use network::media::MediaCaption;
 use network::polls::NewPoll;
@@ -12,9 +11,6 @@ use store::posts as stored;
 use view::{LookupKeys, ObjectKind};
 use web::body::BodyMembers;
 use web::request_context::{HttpReply, RequestContext};
-
-/// The events of a post that is older were delivered long ago.
-const NEW_POST_MS: i64 = 10_000;
 
 pub(crate) async fn get_many(call: RequestContext) -> Result<HttpReply, Error> {
     let ids: Vec<PostId> = call.query_ids("ids");
@@ -75,9 +71,7 @@ pub(crate) async fn create(call: RequestContext) -> Result<HttpReply, Error> {
 
 pub(crate) async fn delete(call: RequestContext) -> Result<HttpReply, Error> {
     let (id, user): (PostId, _) = (call.path_id("id")?, call.require_user()?);
-    if id.created_at().plus_ms(NEW_POST_MS) > call.store_context().clock.now() {
-        activity::wait_until_read(call.store(), call.stream_hub()).await;
-    }
+    super::wait_for_events_of(&call, id).await;
     call.write(move |tx| posts::delete(tx, user, id)).await?;
     call.respond_data(json!({ "deleted": true }))
 }

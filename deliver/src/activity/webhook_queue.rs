@@ -11,7 +11,7 @@ use store::{Store, Tx, account_activity, users};
 use tokio::time::{sleep, timeout};
 
 use super::{ActivityConfig, ActivityScope, match_events};
-use crate::streams::Hub;
+use crate::streams::{Hub, LINK_READER};
 
 pub const ACTIVITY_READER: LogReader = LogReader::from_end("activity");
 
@@ -63,25 +63,41 @@ fn lock_consents(tx: &mut Tx<'_>, consenting: &BTreeSet<UserId>) -> Result<HashS
     Ok(activities.chain(accounts).collect())
 }
 
-/// How long a deletion waits.
+/// How long a request waits for the readers.
 const READ_TIMEOUT: Duration = Duration::from_millis(500);
 const READ_POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Waits, for at most half a second, until webhooks and the activity streams of this node have got what was committed
-/// before: events contain the post that they are about, which is to be deleted now.
+/// before: events contain the post or message that they are about, which is to be deleted now.
 pub async fn wait_until_read(store: &Store, hub: &Hub) {
+    // Without subscriptions, or if the store fails, there is nothing to wait for.
+    if store.read(|tx| Ok(has_subscriptions(tx)?)).await.unwrap_or(false) {
+        wait_for_readers(store, hub).await;
+    }
+}
+
+/// The same before a subscription or link ends: it gets what was committed while it existed.
+pub async fn wait_for_readers(store: &Store, hub: &Hub) {
     let is_read = async {
-        if !store.read(|tx| Ok(has_subscriptions(tx)?)).await? {
-            return Ok(());
-        }
         let end = store.wait_for_log_end(READ_TIMEOUT).await?;
-        while store.read(move |tx| Ok(ACTIVITY_READER.find_cursor(tx)?.is_some_and(|cursor| cursor < end))).await? {
+        let is_behind = move |tx: &mut Tx<'_>| {
+            let cursors = [ACTIVITY_READER.find_cursor(tx)?, LINK_READER.find_cursor(tx)?];
+            Ok(cursors.into_iter().flatten().any(|cursor| cursor < end))
+        };
+        while store.read(is_behind).await? {
             sleep(READ_POLL_INTERVAL).await;
         }
         hub.wait_for_activity(end, READ_TIMEOUT).await;
         Ok::<(), Error>(())
     };
     if !matches!(timeout(READ_TIMEOUT, is_read).await, Ok(Ok(()))) {
-        tracing::debug!("a post is deleted before all have got its events");
+        tracing::debug!("a change does not wait for all readers of events");
+    }
+}
+
+/// Before a subscription or link begins: while the clock stands, events before it have the same time.
+pub async fn wait_for_readers_if_frozen(store: &Store, hub: &Hub) {
+    if store.context().clock.is_frozen() {
+        wait_for_readers(store, hub).await;
     }
 }

@@ -20,7 +20,7 @@ use super::format::{self, StreamFormat};
 use super::posts::{PostStreams, PostStreamsInner};
 use super::rule_index::RuleIndex;
 
-const READER: LogReader = LogReader::from_end("stream links");
+pub(crate) const LINK_READER: LogReader = LogReader::from_end("stream links");
 /// Log entries read at a time.
 const BATCH_SIZE: i64 = 500;
 /// From this many log entries on that another node has read, the rules are loaded again.
@@ -71,7 +71,7 @@ impl PostStreams {
 
     /// Enqueues new posts; returns whether there may be more.
     async fn queue_new_posts(&self, rules: &Arc<Mutex<LinkedRules>>) -> Result<bool, Error> {
-        if !self.0.store.read(|tx| Ok(READER.has_unread(tx)?)).await? {
+        if !self.0.store.read(|tx| Ok(LINK_READER.has_unread(tx)?)).await? {
             return Ok(false);
         }
         let (shared, index) = (Arc::clone(&self.0), Arc::clone(rules));
@@ -84,7 +84,7 @@ impl PostStreams {
 impl PostStreamsInner {
     /// The store may rerun this: changes to `rules` are idempotent.
     fn queue_batch(&self, tx: &mut Tx<'_>, rules: &mut LinkedRules) -> Result<LinkedBatch, Fault> {
-        let from = READER.claim_cursor(tx)?;
+        let from = LINK_READER.claim_cursor(tx)?;
         let mut events = event_log::list_after(tx, from, BATCH_SIZE)?;
         let mut batch = LinkedBatch {
             more: i64::try_from(events.len()).unwrap_or(BATCH_SIZE) >= BATCH_SIZE,
@@ -104,7 +104,7 @@ impl PostStreamsInner {
             let (_more, _old) = rules.rule_index.rebuild_step(tx)?;
         }
         let last = events.last().map_or(from, |event| event.seq);
-        READER.set_cursor(tx, last)?;
+        LINK_READER.set_cursor(tx, last)?;
         batch.log_position = (!links.is_empty()).then_some(last);
         Ok(batch)
     }

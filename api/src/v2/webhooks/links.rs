@@ -2,6 +2,7 @@
 
 use base::refusal::RefusalKind;
 use base::{Error, Refusal, Vocabulary};
+use deliver::activity::{wait_for_readers, wait_for_readers_if_frozen};
 use network::webhooks;
 use serde_json::{Value, json};
 use store::webhooks::{self as stored, StreamLink};
@@ -17,6 +18,7 @@ const LINK_FIELDS: [&str; 6] =
 pub(crate) async fn create_link(call: RequestContext) -> Result<HttpReply, Error> {
     let (app, id) = (require_enterprise(&call)?, path_webhook_id(&call)?);
     let fields = requested_fields(&call);
+    wait_for_readers_if_frozen(call.store(), call.stream_hub()).await;
     call.write(move |tx| {
         webhooks::find_owned(tx, app, id)?;
         Ok(stored::link_stream(tx, id, app, &fields)?)
@@ -38,6 +40,7 @@ pub(crate) async fn list_links(call: RequestContext) -> Result<HttpReply, Error>
 
 pub(crate) async fn delete_link(call: RequestContext) -> Result<HttpReply, Error> {
     let (app, id) = (call.require_caller()?.app_id, path_webhook_id(&call)?);
+    wait_for_readers(call.store(), call.stream_hub()).await;
     call.write(move |tx| {
         webhooks::find_owned(tx, app, id)?;
         if stored::unlink_stream(tx, id, app)? {

@@ -11,7 +11,7 @@ use store::{Tx, event_log};
 use super::super::StreamSettings;
 use super::super::posts::tests::{add_rule, publish, streams};
 use super::super::tests::{Site, site};
-use super::{LinkedRules, READER};
+use super::{LINK_READER, LinkedRules};
 
 async fn link_webhook(site: &Site, app: AppId) {
     let link = move |tx: &mut Tx<'_>| {
@@ -70,7 +70,7 @@ async fn batch_that_is_run_again_queues_and_counts_each_post_once() {
     while streams.queue_new_posts(&rules).await.unwrap() {}
     let queued = site.store.read(|tx| Ok(store::deliveries::list_pending(tx, 1, 0, 10)?));
     assert_eq!(queued.await.unwrap().len(), 1);
-    let at_end = |tx: &mut Tx<'_>| Ok((READER.find_cursor(tx)?, event_log::end_cursor(tx)?));
+    let at_end = |tx: &mut Tx<'_>| Ok((LINK_READER.find_cursor(tx)?, event_log::end_cursor(tx)?));
     let (cursor, end) = site.store.read(at_end).await.unwrap();
     assert_eq!(cursor, Some(end));
 }
