@@ -131,7 +131,8 @@ pub fn find_attribution(tx: &mut Tx<'_>, conversion: &ReportedConversion) -> Res
 }
 
 /// Records a conversion with what it is attributed to, once per tag and id that the advertiser gave it. Whether it is
-/// attributed or not, its tag is marked as tracking, and the person joins the tag's audience.
+/// attributed or not, its tag is marked as tracking, and the person joins the tag's audience. The page's report may come
+/// first and say less of the person than the server's, so that only what is attributed counts as a repetition.
 pub fn record_conversion(
     tx: &mut Tx<'_>,
     rates: &CurrencyRates,
@@ -139,15 +140,21 @@ pub fn record_conversion(
     attribution: Option<&Attribution>,
 ) -> Result<(), Error> {
     if let Some(digest) = conversion.dedup_key
-        && !ledger::record_conversion_key(tx, conversion.tag.id, digest)?
+        && ledger::has_conversion_key(tx, conversion.tag.id, digest)?
     {
         return Ok(());
     }
     mark_tracking(tx, &conversion.tag, conversion.at)?;
-    event_audiences::add_member(tx, &conversion.tag, &conversion.identity.keys, conversion.at)?;
+    let keys = audience_keys(tx, conversion)?;
+    event_audiences::add_member(tx, &conversion.tag, &keys, conversion.at)?;
     let Some(attribution) = attribution else {
         return Ok(());
     };
+    if let Some(digest) = conversion.dedup_key
+        && !ledger::record_conversion_key(tx, conversion.tag.id, digest)?
+    {
+        return Ok(());
+    }
     let touch = &attribution.touch;
     let detail = AdConversion {
         source: conversion.source,
@@ -171,6 +178,18 @@ pub fn record_conversion(
         ledger::assist_conversions(tx, (fact, detail), &attribution.assists)?;
     }
     Ok(())
+}
+
+/// Those of the report, and of the user who was shown the ad of its click id.
+fn audience_keys(tx: &mut Tx<'_>, conversion: &ReportedConversion) -> Result<Vec<AudienceKey>, Fault> {
+    let mut keys = conversion.identity.keys.clone();
+    if let Some(impression) = conversion.identity.impression {
+        let shown = ledger::list_events_by_impressions(tx, &[impression])?;
+        let of_account = shown.iter().find(|event| event.account_id == conversion.tag.account_id);
+        let user = of_account.map(|event| event.viewer_id).filter(|viewer| *viewer > 0);
+        keys.extend(user.map(|user| event_audiences::user_key(UserId::new(user))));
+    }
+    Ok(keys)
 }
 
 /// Attributes a conversion and records it.

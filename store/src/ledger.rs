@@ -21,8 +21,8 @@ pub use auctions::{
     record_auction,
 };
 pub use conversions::{
-    AdConversion, ConversionReportRow, ConversionSums, ConversionTotals, assist_conversions, hourly_conversions,
-    insert_conversions, load_conversion_report, prune_conversion_keys, record_conversion_key,
+    AdConversion, ConversionReportRow, ConversionSums, ConversionTotals, assist_conversions, has_conversion_key,
+    hourly_conversions, insert_conversions, load_conversion_report, prune_conversion_keys, record_conversion_key,
 };
 pub use insertion::{insert_events, set_owed};
 pub use jobs::{

@@ -252,6 +252,11 @@ pub fn record_conversion_key(tx: &mut Tx<'_>, tag: i64, digest: i64) -> Result<b
     insert_new!(tx, "conversion_key", tag_id = tag, digest = digest, recorded_at = now)
 }
 
+pub fn has_conversion_key(tx: &mut Tx<'_>, tag: i64, digest: i64) -> Result<bool, Fault> {
+    let sql = "SELECT 1 FROM conversion_key WHERE tag_id = $1 AND digest = $2";
+    tx.row_exists(sql, &[tag.into(), digest.into()])
+}
+
 /// Returns how many rows were deleted.
 pub fn prune_conversion_keys(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
     let sql = "DELETE FROM conversion_key WHERE (tag_id, digest) IN \

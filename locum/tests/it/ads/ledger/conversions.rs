@@ -142,7 +142,6 @@ fn conversion_counts_once_for_the_click_that_it_names() {
     assert_eq!(known["status"], "TRACKING");
     assert!(known["last_tracked_at"].is_string(), "{known}");
     sale["identifiers"] = json!([{ "twclid": click }]);
-    sale["conversion_id"] = json!("order-7");
     sale["number_items"] = json!(2);
     for _ in 0..2 {
         shop.convert(id(&tag), &json!([sale, sale])).assert_status(200);
