@@ -309,7 +309,9 @@ fn update_serves_until(record: &mut AdsRecord) {
 
 /// Limits the line items of an account that are not drafts and have not ended.
 fn enforce_line_item_limit(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
-    let counts = |record: &AdsRecord| !record.deleted && record.text("entity_status") != "DRAFT";
+    let now = ctx.now().ms();
+    let has_ended = |record: &AdsRecord| record.int("end_time").is_some_and(|end| end <= now);
+    let counts = |record: &AdsRecord| !record.deleted && record.text("entity_status") != "DRAFT" && !has_ended(record);
     let before = change.before.as_ref().is_some_and(counts);
     if change.verb == ResourceVerb::Delete || before || !counts(&change.record) {
         return Ok(());
@@ -318,7 +320,7 @@ fn enforce_line_item_limit(ctx: &mut AccountContext<'_, '_>, change: &mut Record
     let (account, limit) = (account.id, account.int("line_item_limit"));
     let limit = limit.unwrap_or(accounts::MAX_LINE_ITEMS);
     let all = records::count(ctx.tx, LINE_ITEM.name, account)?;
-    let over = records::count_up_to(ctx.tx, LINE_ITEM.name, account, "end_time", ctx.now().ms())?;
+    let over = records::count_up_to(ctx.tx, LINE_ITEM.name, account, "end_time", now)?;
     if all - over < limit {
         return Ok(());
     }

@@ -75,10 +75,9 @@ pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
 
 /// How far ahead a post may be scheduled.
 const MAX_AHEAD_MS: i64 = 365 * DAY_MS;
-/// Posts of a user within fifteen minutes.
+/// Posts of a user within a window.
 const MAX_POSTS_PER_WINDOW: usize = 30;
-/// The window's minutes before and after a post.
-const WINDOW_MINUTES: i64 = 7;
+const WINDOW_MINUTES: i64 = 15;
 
 /// Published and failed posts cannot be changed.
 fn validate_still_scheduled(_: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
@@ -146,16 +145,17 @@ fn validate_scheduled_at(ctx: &mut AccountContext<'_, '_>, change: &mut RecordCh
     Ok(())
 }
 
-/// Whether the window around a minute is full.
+/// Whether a window that contains a minute is full.
 fn is_crowded(ctx: &mut AccountContext<'_, '_>, record: &AdsRecord, at: i64) -> Result<bool, Error> {
-    let mut count = 0;
-    for minute in -WINDOW_MINUTES..=WINDOW_MINUTES {
+    let mut counts = Vec::new();
+    for minute in 1 - WINDOW_MINUTES..WINDOW_MINUTES {
         let existing = ctx.list_visible_records(&SCHEDULED_POST, "due_at", at.saturating_add(minute * MINUTE_MS))?;
         let others =
             existing.iter().filter(|other| other.id != record.id && other.get("user_id") == record.get("user_id"));
-        count += others.count();
+        counts.push(others.count());
     }
-    Ok(count >= MAX_POSTS_PER_WINDOW)
+    let length = usize::try_from(WINDOW_MINUTES).unwrap_or(1);
+    Ok(counts.windows(length).any(|window| window.iter().sum::<usize>() >= MAX_POSTS_PER_WINDOW))
 }
 
 /// Deleting a post deletes its scheduled promotions.

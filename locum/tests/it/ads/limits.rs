@@ -330,6 +330,10 @@ fn line_items_of_a_campaign_and_of_an_account_are_limited() {
     ads.send("PUT", &draft, &ended).assert_status(200);
     reach(&second, "PAUSED").assert_status(200);
     is(&reach(&second, "PAUSED"), 400, "TOO_MANY_LINE_ITEMS", "");
+    let [start, end] = ended;
+    let over = [("campaign_id", second.as_str()), ("objective", "REACH"), ("product_type", "PROMOTED_TWEETS")];
+    let over = [over.as_slice(), &[("placements", "ALL_ON_TWITTER"), start, end]].concat();
+    ads.send("POST", "/line_items", &over).assert_status(200);
 }
 
 fn of(name: &str) -> &'static Resource {

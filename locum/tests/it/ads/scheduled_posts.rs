@@ -234,6 +234,8 @@ fn invalid_scheduled_post_is_refused() {
     }
     let more = with(&[("text", "one too many"), ("scheduled_at", at)]);
     is(&more, 400, "SCHEDULED_TWEET_LIMIT_EXCEEDED", "scheduled_at");
+    let near = with(&[("text", "one too many"), ("scheduled_at", &minute(30 + 13))]);
+    is(&near, 400, "SCHEDULED_TWEET_LIMIT_EXCEEDED", "scheduled_at");
     with(&[("text", "elsewhere"), ("scheduled_at", &minute(60))]).assert_status(200);
     let other = shared_server().new_user("stranger");
     let path = format!("/12/accounts/{}{path}", ads.account);
