@@ -2,7 +2,7 @@
 
 mod combination_rules;
 
-use ads_engine::account_context::record_not_found;
+use ads_engine::account_context::unknown_record;
 use ads_engine::{
     AccountContext, AdsRateClass, AdsRecord, FeatureGate, FieldSpec, Kind, ListFilter, ParsedParams, RecordChange,
     Resource, ResourceVerb, ValidationRule, engine, parse_record_id,
@@ -263,7 +263,7 @@ pub fn require_option(ctx: &mut AccountContext<'_, '_>, kind: &str, value: &str)
     };
     let id = parse_record_id(own.id_format, "targeting_value", value)?;
     let found = ctx.find_record(own, id)?.filter(|found| !found.deleted);
-    found.map(Some).ok_or_else(|| record_not_found(own, "targeting_value", id).into())
+    found.map(Some).ok_or_else(|| unknown_record(own, "targeting_value", value).into())
 }
 
 fn is_listed_type(kind: &str) -> bool {
