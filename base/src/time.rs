@@ -9,6 +9,8 @@ pub struct Time(i64);
 pub const MINUTE_MS: i64 = 60_000;
 pub const HOUR_MS: i64 = 60 * MINUTE_MS;
 pub const DAY_MS: i64 = 24 * HOUR_MS;
+/// Years are written with four digits.
+const YEAR_10000_MS: i64 = 253_402_300_800_000;
 const SECONDS_PER_DAY: i64 = DAY_MS / 1000;
 
 impl Time {
@@ -43,7 +45,7 @@ impl Time {
         let (clock, zone) = rest.split_at_checked(zone_at)?;
         let ms = parse_clock(clock)?.checked_sub(parse_zone(zone)?)?;
         let total = days.checked_mul(DAY_MS)?.checked_add(ms)?;
-        (total >= 0).then_some(Self(total))
+        (0..YEAR_10000_MS).contains(&total).then_some(Self(total))
     }
 
     /// `YYYY-MM-DD`, UTC.
@@ -220,6 +222,7 @@ mod tests {
             "2026-11-21T04:05:06.Z",
             "+026-11-21T04:05:06Z",
             "2026-11-21T04:05:06+0100",
+            "9999-12-31T23:59:59-08:00",
         ] {
             assert_eq!(Time::parse(text), None, "{text}");
         }
