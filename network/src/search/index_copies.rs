@@ -70,9 +70,36 @@ impl PostSearch {
             if let Some(problem) = Self::find_copy_problem(store, &checkpoint).await? {
                 return Err(Fault::new(problem).into());
             }
-            self.state.lock().reset_to(IndexProgress::parse(&checkpoint).unwrap_or_default());
+            {
+                let mut state = self.state.lock();
+                state.reset_to(IndexProgress::parse(&checkpoint).unwrap_or_default());
+                state.is_copy = true;
+            }
             self.publish_progress();
             Ok(self.snapshot().len())
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::PostSearch;
+    use super::super::progress::{IndexProgress, PostIdRange};
+
+    #[test]
+    fn copy_is_complete_once_earlier_imports_are_indexed() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let search = PostSearch::open(folder.path()).unwrap();
+        search.state.lock().is_copy = true;
+        let is_built_with = |imported: &[PostIdRange]| {
+            let progress = IndexProgress { seq: Some(5), imported: imported.to_vec(), ..IndexProgress::default() };
+            search.state.lock().reset_to(progress);
+            search.publish_progress();
+            search.is_built()
+        };
+        let waiting = [PostIdRange { above: 0, last: 9 }];
+        assert!(!is_built_with(&waiting));
+        assert!(is_built_with(&[]));
+        assert!(is_built_with(&waiting), "later imports");
     }
 }

@@ -47,6 +47,8 @@ pub(super) struct IndexerState {
     is_log_checked: bool,
     /// The end of the log when the index was opened: before it is there, it lacks what happened meanwhile.
     published_from: i64,
+    /// Whether the index is a copy that may lack imported posts.
+    pub(super) is_copy: bool,
     /// Whether the index writer may hold memory.
     is_writing: bool,
     pub(super) rebuild_requested: bool,
@@ -65,6 +67,7 @@ impl IndexerState {
             held_steps: 0,
             is_log_checked: false,
             published_from: 0,
+            is_copy: false,
             is_writing: false,
             rebuild_requested: false,
             requested_posts: Vec::new(),
@@ -85,6 +88,7 @@ impl IndexerState {
             waiters: self.waiters,
             is_log_checked: self.is_log_checked,
             published_from: self.published_from,
+            is_copy: self.is_copy,
             rebuild_requested: self.rebuild_requested,
             requested_posts: std::mem::take(&mut self.requested_posts),
             ..Self::new(progress)
@@ -290,7 +294,7 @@ impl PostSearch {
 
     /// Publishes the position up to which everything is searchable.
     pub(super) fn publish_progress(&self) {
-        let state = self.state.lock();
+        let mut state = self.state.lock();
         let searchable = state.searchable_progress();
         // Searches wait until authors with few posts are indexed again, but not for authors with many.
         if !searchable.authors.is_empty() && state.held_steps <= MAX_HELD_STEPS {
@@ -298,6 +302,10 @@ impl PostSearch {
         }
         let is_built = searchable.build.is_none() && !state.rebuild_requested;
         let position = searchable.seq.filter(|seq| is_built && *seq >= state.published_from);
+        let is_complete = searchable.imported.is_empty();
+        // Imported posts come last; an index that follows imports shows what it has.
+        state.is_copy &= position.is_none() || !is_complete;
+        let position = position.filter(|_| !state.is_copy);
         self.searchable_through.send_if_modified(|published| {
             let is_changed = *published != position;
             *published = position;
