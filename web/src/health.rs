@@ -91,7 +91,8 @@ impl HealthChecks {
             return Some(format!("this node does not have the role {}\n", role.name()));
         }
         let is_built = || self.search.as_ref().is_some_and(SearchBackend::has_built_index);
-        (role == NodeRole::Search && !is_built()).then(|| "the search index is being built\n".to_owned())
+        (role == NodeRole::Search && !is_built())
+            .then(|| "the search index is being built, or cannot be updated\n".to_owned())
     }
 }
 

@@ -87,7 +87,7 @@ mod tests {
     use super::super::progress::{IndexProgress, PostIdRange};
 
     #[test]
-    fn copy_is_complete_once_earlier_imports_are_indexed() {
+    fn index_is_not_ready_without_earlier_imports_or_while_it_cannot_be_written() {
         let folder = tempfile::TempDir::new().unwrap();
         let search = PostSearch::open(folder.path()).unwrap();
         search.state.lock().is_copy = true;
@@ -101,5 +101,7 @@ mod tests {
         assert!(!is_built_with(&waiting));
         assert!(is_built_with(&[]));
         assert!(is_built_with(&waiting), "later imports");
+        search.state.lock().failures = 10;
+        assert!(!is_built_with(&[]), "it cannot be written");
     }
 }

@@ -28,6 +28,8 @@ const MAX_HELD_STEPS: u32 = 8;
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Requested posts indexed per step.
 const MAX_REQUESTED_POSTS: usize = 500;
+/// Failed steps without a commit after which the node is not ready for searches.
+const MAX_FAILURES: u32 = 3;
 /// How often the cursor is committed if no events affect the index.
 const PROGRESS_INTERVAL: Duration = Duration::from_mins(5);
 
@@ -47,6 +49,8 @@ pub(super) struct IndexerState {
     is_log_checked: bool,
     /// The end of the log when the index was opened: before it is there, it lacks what happened meanwhile.
     published_from: i64,
+    /// Failed steps while there are changes that are not committed.
+    pub(super) failures: u32,
     /// Whether the index is a copy that may lack imported posts.
     pub(super) is_copy: bool,
     /// Whether the index writer may hold memory.
@@ -67,6 +71,7 @@ impl IndexerState {
             held_steps: 0,
             is_log_checked: false,
             published_from: 0,
+            failures: 0,
             is_copy: false,
             is_writing: false,
             rebuild_requested: false,
@@ -88,6 +93,7 @@ impl IndexerState {
             waiters: self.waiters,
             is_log_checked: self.is_log_checked,
             published_from: self.published_from,
+            failures: self.failures,
             is_copy: self.is_copy,
             rebuild_requested: self.rebuild_requested,
             requested_posts: std::mem::take(&mut self.requested_posts),
@@ -138,6 +144,11 @@ impl PostSearch {
                     Err(error) => {
                         tracing::warn!(%error, "failed to update the search index; will retry");
                         self.roll_back();
+                        {
+                            let mut state = self.state.lock();
+                            state.failures = state.failures.saturating_add(1);
+                        }
+                        self.publish_progress();
                         tokio::time::sleep(COMMIT_CHECK_INTERVAL).await;
                     }
                 }
@@ -263,8 +274,14 @@ impl PostSearch {
         if due || save_progress {
             return self.commit().await;
         }
+        let pending = {
+            let mut state = self.state.lock();
+            if state.pending == 0 {
+                state.failures = 0;
+            }
+            state.pending
+        };
         self.publish_progress();
-        let pending = self.state.lock().pending;
         if is_idle && pending == 0 {
             self.state.lock().is_writing = false;
             let index = Arc::clone(&self.index);
@@ -285,6 +302,7 @@ impl PostSearch {
             let mut state = self.state.lock();
             state.committed_progress = progress;
             state.pending = 0;
+            state.failures = 0;
             state.is_writing = true;
             state.committed_at = clock::monotonic_now();
         }
@@ -305,7 +323,8 @@ impl PostSearch {
         let is_complete = searchable.imported.is_empty();
         // Imported posts come last; an index that follows imports shows what it has.
         state.is_copy &= position.is_none() || !is_complete;
-        let position = position.filter(|_| !state.is_copy);
+        // Other nodes are searched instead of one that cannot follow.
+        let position = position.filter(|_| !state.is_copy && state.failures < MAX_FAILURES);
         self.searchable_through.send_if_modified(|published| {
             let is_changed = *published != position;
             *published = position;
