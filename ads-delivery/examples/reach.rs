@@ -1,6 +1,6 @@
 //! How fast estimates, serving and keyword insights are over many users and posts.
 //!
-//!     cargo run --release -p ads --example reach [users] [posts]
+//!     cargo run --release -p ads-delivery --example reach [users] [posts]
 //!
 //! Users live in one of fifty countries, each follows ten of them all by Zipf's law, posts over seven
 //! days have 6 to 23 words by Zipf's law and one like each. Times are those of the clock.

@@ -183,31 +183,4 @@ mod tests {
         recorder.waiting.lock().put_back(batch);
         assert_eq!((waiting_count(&recorder), recorder.dropped_count()), (MAX_WAITING, dropped + 10));
     }
-
-    /// Nanoseconds per post, in pages of twenty; `cargo test --release -p network -- --ignored view_takes`.
-    #[test]
-    #[ignore = "measures"]
-    fn view_takes_less_than_two_microseconds() {
-        let recorder = ViewRecorder::default();
-        let measure = |what: &str, users: std::ops::Range<i64>| {
-            let start = base::clock::monotonic_now();
-            let mut count = 0_u32;
-            for user in users {
-                for page in 0..10 {
-                    let page = posts(page * 20 + user * 7..page * 20 + user * 7 + 20);
-                    recorder.record(UserId::new(user), &page, NOW);
-                    count += 20;
-                }
-                let mut waiting = recorder.waiting.lock();
-                if waiting.queue.len() > MAX_WAITING - 1_000 {
-                    waiting.queue.clear();
-                }
-            }
-            let each = start.elapsed() / count;
-            println!("{what}: {each:?} per post");
-            assert!(each < std::time::Duration::from_micros(2), "{each:?}");
-        };
-        measure("new", 0..5_000);
-        measure("known", 4_000..5_000);
-    }
 }

@@ -6,7 +6,6 @@ mod names;
 mod posts;
 mod shape;
 mod short_links;
-mod speed;
 mod users;
 
 use base::{Id, PostId, Time, UserId, Vocabulary};

@@ -5,5 +5,4 @@ mod folders;
 mod lines;
 mod real;
 mod sample;
-mod speed;
 mod zips;

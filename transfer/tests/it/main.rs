@@ -20,8 +20,6 @@ mod sample;
 #[cfg(test)]
 mod search;
 #[cfg(test)]
-mod speed;
-#[cfg(test)]
 mod talks;
 #[cfg(test)]
 mod world;

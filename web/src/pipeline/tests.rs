@@ -417,23 +417,3 @@ fn named_origins_may_ask_first() {
         assert_eq!(got.header("access-control-allow-methods"), "GET, HEAD");
     });
 }
-
-/// What the way costs beside the operation itself: `cargo test --release -p web -- --ignored`.
-#[test]
-#[ignore = "a measurement, not a check"]
-fn measure_the_way() {
-    runs(async {
-        let world = World::open(|config| config.rate_limits = RateLimitMode::Scale(1_000_000)).await;
-        let rounds: u32 = 100_000;
-        for (name, path) in [("answer", "/2/tweets/20"), ("refusal", "/2/tweets/x")] {
-            for _ in 0..1_000 {
-                world.get(path).await;
-            }
-            let started = base::clock::monotonic_now();
-            for _ in 0..rounds {
-                world.get(path).await;
-            }
-            eprintln!("{name}: {:?} a request", started.elapsed() / rounds);
-        }
-    });
-}
