@@ -41,75 +41,53 @@ const PLACEMENT: FieldSpec = FieldSpec::one_of("placement", PLACEMENTS).required
 const REACH: FeatureGate = FeatureGate::new("REACH_AND_FREQUENCY_ANALYTICS");
 
 pub static OPERATIONS: &[CustomOperation] = &[
-    CustomOperation::get(
-        "getAdsStats",
-        "/stats/accounts/{account_id}",
-        "Figures of up to 20 entities and 7 days.",
-        get_stats,
-    )
-    .requires_role(RequiredRole::StatsReader)
-    .rate_limited(AdsRateClass::Stats)
-    .params(&[ENTITY, IDS, START, END, GRANULARITY, METRICS, PLACEMENT]),
-    CustomOperation::mutation(
-        "POST",
-        "createAdsStatsJob",
-        "/stats/jobs/accounts/{account_id}",
-        "Has figures of up to 90 days worked out, as a file.",
-        jobs::create,
-    )
-    .requires_role(RequiredRole::StatsReader)
-    .rate_limited(AdsRateClass::High)
-    .params(&[
-        ENTITY,
-        IDS,
-        START,
-        END,
-        GRANULARITY,
-        METRICS,
-        PLACEMENT,
-        FieldSpec::one_of("segmentation_type", SEGMENTS),
-        FieldSpec::text("country", 1, 64),
-        FieldSpec::text("platform", 1, 64),
-    ]),
-    CustomOperation::get(
-        "getAdsStatsJobs",
-        "/stats/jobs/accounts/{account_id}",
-        "Such jobs, the latest first.",
-        jobs::list,
-    )
-    .requires_role(RequiredRole::StatsReader)
-    .params(&[FieldSpec::new("job_ids", Kind::LONG.list(1, 200)), COUNT, CURSOR]),
-    CustomOperation::mutation(
-        "DELETE",
-        "deleteAdsStatsJob",
-        "/stats/jobs/accounts/{account_id}/{job_id}",
-        "Calls a job off that is not done yet.",
-        jobs::cancel,
-    )
-    .requires_role(RequiredRole::StatsReader)
-    .params(&[FieldSpec::new("job_id", Kind::LONG).required()]),
-    CustomOperation::get(
-        "getAdsActiveEntities",
-        "/stats/accounts/{account_id}/active_entities",
-        "Entities whose figures changed in some hours.",
-        active_entities::list,
-    )
-    .requires_role(RequiredRole::CampaignReader)
-    .rate_limited(AdsRateClass::Stats)
-    .params(&[
-        ENTITY,
-        START,
-        END,
-        FieldSpec::new("campaign_ids", Kind::custom(&CAMPAIGN).list(1, 200)),
-        FieldSpec::new("funding_instrument_ids", Kind::custom(&FUNDING_INSTRUMENT).list(1, 200)),
-        FieldSpec::new("line_item_ids", Kind::custom(&LINE_ITEM).list(1, 200)),
-    ]),
+    CustomOperation::get("getAdsStats", "/stats/accounts/{account_id}", get_stats)
+        .summary("Figures of up to 20 entities and 7 days.")
+        .requires_role(RequiredRole::StatsReader)
+        .rate_limited(AdsRateClass::Stats)
+        .params(&[ENTITY, IDS, START, END, GRANULARITY, METRICS, PLACEMENT]),
+    CustomOperation::post("createAdsStatsJob", "/stats/jobs/accounts/{account_id}", jobs::create)
+        .summary("Has figures of up to 90 days worked out, as a file.")
+        .requires_role(RequiredRole::StatsReader)
+        .rate_limited(AdsRateClass::High)
+        .params(&[
+            ENTITY,
+            IDS,
+            START,
+            END,
+            GRANULARITY,
+            METRICS,
+            PLACEMENT,
+            FieldSpec::one_of("segmentation_type", SEGMENTS),
+            FieldSpec::text("country", 1, 64),
+            FieldSpec::text("platform", 1, 64),
+        ]),
+    CustomOperation::get("getAdsStatsJobs", "/stats/jobs/accounts/{account_id}", jobs::list)
+        .summary("Such jobs, the latest first.")
+        .requires_role(RequiredRole::StatsReader)
+        .params(&[FieldSpec::new("job_ids", Kind::LONG.list(1, 200)), COUNT, CURSOR]),
+    CustomOperation::delete("deleteAdsStatsJob", "/stats/jobs/accounts/{account_id}/{job_id}", jobs::cancel)
+        .summary("Calls a job off that is not done yet.")
+        .requires_role(RequiredRole::StatsReader)
+        .params(&[FieldSpec::new("job_id", Kind::LONG).required()]),
+    CustomOperation::get("getAdsActiveEntities", "/stats/accounts/{account_id}/active_entities", active_entities::list)
+        .summary("Entities whose figures changed in some hours.")
+        .requires_role(RequiredRole::CampaignReader)
+        .rate_limited(AdsRateClass::Stats)
+        .params(&[
+            ENTITY,
+            START,
+            END,
+            FieldSpec::new("campaign_ids", Kind::custom(&CAMPAIGN).list(1, 200)),
+            FieldSpec::new("funding_instrument_ids", Kind::custom(&FUNDING_INSTRUMENT).list(1, 200)),
+            FieldSpec::new("line_item_ids", Kind::custom(&LINE_ITEM).list(1, 200)),
+        ]),
     CustomOperation::get(
         "getAdsReachOfCampaigns",
         "/stats/accounts/{account_id}/reach/campaigns",
-        "How many viewers campaigns reached, and how often.",
         reach::campaign_reach,
     )
+    .summary("How many viewers campaigns reached, and how often.")
     .requires_feature(REACH)
     .requires_role(RequiredRole::CampaignReader)
     .rate_limited(AdsRateClass::Stats)
@@ -117,9 +95,9 @@ pub static OPERATIONS: &[CustomOperation] = &[
     CustomOperation::get(
         "getAdsReachOfFundingInstruments",
         "/stats/accounts/{account_id}/reach/funding_instruments",
-        "How many viewers were reached by what an instrument paid for, and how often.",
         reach::funding_instrument_reach,
     )
+    .summary("How many viewers were reached by what an instrument paid for, and how often.")
     .requires_feature(REACH)
     .requires_role(RequiredRole::CampaignReader)
     .rate_limited(AdsRateClass::Stats)

@@ -87,8 +87,8 @@ async fn never(_: RequestContext) -> Result<HttpReply, Error> {
 #[test]
 fn a_built_lookup_shows_its_object() {
     static BUILT: &[Endpoint] = &[
-        Endpoint::new("posts", "GET", "/2/<posts>").params(&[POST_FIELDS]).handler(&never),
-        Endpoint::new("post", "GET", "/2/<posts>/{id}").params(&[POST, POST_FIELDS]).handler(&never),
+        Endpoint::get("posts", "/2/<posts>", &never).params(&[POST_FIELDS]),
+        Endpoint::get("post", "/2/<posts>/{id}", &never).params(&[POST, POST_FIELDS]),
     ];
     let document = document(&[BUILT], false);
     let data = |path| {

@@ -209,6 +209,22 @@ impl Endpoint {
         Self { id, method, path, ..Self::DEFAULT }
     }
 
+    pub const fn get(id: &'static str, path: &'static str, handler: &'static dyn EndpointHandler) -> Self {
+        Self::new(id, "GET", path).handler(handler)
+    }
+
+    pub const fn post(id: &'static str, path: &'static str, handler: &'static dyn EndpointHandler) -> Self {
+        Self::new(id, "POST", path).handler(handler)
+    }
+
+    pub const fn put(id: &'static str, path: &'static str, handler: &'static dyn EndpointHandler) -> Self {
+        Self::new(id, "PUT", path).handler(handler)
+    }
+
+    pub const fn delete(id: &'static str, path: &'static str, handler: &'static dyn EndpointHandler) -> Self {
+        Self::new(id, "DELETE", path).handler(handler)
+    }
+
     pub fn parameters(&self) -> impl Iterator<Item = &'static Parameter> + use<> {
         self.params.iter().copied().flatten()
     }
@@ -295,10 +311,10 @@ impl Endpoint {
         Self { handler: Some(handler), ..self }
     }
 
-    /// A handler whose response lasts as long as the client reads it.
+    /// The response lasts as long as the client reads it.
     #[must_use]
-    pub const fn stream_handler(self, handler: &'static dyn EndpointHandler) -> Self {
-        Self { handler: Some(handler), role: NodeRole::Stream, ..self }
+    pub const fn streaming(self) -> Self {
+        Self { role: NodeRole::Stream, ..self }
     }
 }
 

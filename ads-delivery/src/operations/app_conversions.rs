@@ -27,23 +27,14 @@ use crate::serving::viewer_id_from_digest;
 use crate::web_events::parse_event_time;
 
 pub(super) static OPERATIONS: &[CustomOperation] = &[
-    CustomOperation::get(
-        "getAdsConversionAttribution",
-        "/conversion_attribution",
-        "What an event in an app would be attributed to.",
-        show_attribution,
-    )
-    .requires_role(RequiredRole::Anyone)
-    .params(PARAMS),
-    CustomOperation::mutation(
-        "POST",
-        "createAdsConversionEvent",
-        "/conversion_event",
-        "Reports an event in an app, and returns what it is attributed to.",
-        record_event,
-    )
-    .requires_role(RequiredRole::Anyone)
-    .params(PARAMS),
+    CustomOperation::get("getAdsConversionAttribution", "/conversion_attribution", show_attribution)
+        .summary("What an event in an app would be attributed to.")
+        .requires_role(RequiredRole::Anyone)
+        .params(PARAMS),
+    CustomOperation::post("createAdsConversionEvent", "/conversion_event", record_event)
+        .summary("Reports an event in an app, and returns what it is attributed to.")
+        .requires_role(RequiredRole::Anyone)
+        .params(PARAMS),
 ];
 
 const PARAMS: &[FieldSpec] = &[

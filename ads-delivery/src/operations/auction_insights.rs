@@ -15,21 +15,18 @@ use crate::analytics::TimeBuckets;
 
 const MAX_DAYS: i64 = 7;
 
-pub(super) static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
-    "getAdsAuctionInsights",
-    "auction_insights",
-    "How often line items entered and won auctions, and at which bids. Outcomes are kept for eight days.",
-    show_auction_insights,
-)
-.requires_role(RequiredRole::CampaignReader)
-.rate_limited(AdsRateClass::Standard)
-.params(&[
-    FieldSpec::new("line_item_ids", Kind::custom(&LINE_ITEM).list(1, 200)).required(),
-    FieldSpec::text("start_time", 1, 40).required(),
-    FieldSpec::text("end_time", 1, 40).required(),
-    FieldSpec::one_of("granularity", &["DAY", "TOTAL"]).required(),
-    FieldSpec::one_of("placement", &["ALL_ON_TWITTER", "PUBLISHER_NETWORK"]).required(),
-])];
+pub(super) static OPERATIONS: &[CustomOperation] =
+    &[CustomOperation::get("getAdsAuctionInsights", "auction_insights", show_auction_insights)
+        .summary("How often line items entered and won auctions, and at which bids. Outcomes are kept for eight days.")
+        .requires_role(RequiredRole::CampaignReader)
+        .rate_limited(AdsRateClass::Standard)
+        .params(&[
+            FieldSpec::new("line_item_ids", Kind::custom(&LINE_ITEM).list(1, 200)).required(),
+            FieldSpec::text("start_time", 1, 40).required(),
+            FieldSpec::text("end_time", 1, 40).required(),
+            FieldSpec::one_of("granularity", &["DAY", "TOTAL"]).required(),
+            FieldSpec::one_of("placement", &["ALL_ON_TWITTER", "PUBLISHER_NETWORK"]).required(),
+        ])];
 
 fn show_auction_insights(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     let buckets = TimeBuckets::parse(ctx, params, MAX_DAYS)?;

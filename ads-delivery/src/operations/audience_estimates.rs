@@ -15,21 +15,18 @@ use crate::size_disclosure::DisclosedSize;
 const MAX_CRITERIA: usize = 1_000;
 const CRITERIA: &str = "targeting_criteria";
 
-pub(super) static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
-    "estimateAdsAudience",
-    "audience_estimate",
-    "How many users some criteria reach.",
-    estimate_audience,
-)
-.read_by_post()
-.requires_role(RequiredRole::Planner)
-.takes_json()
-.uses_search()
-.aliases(&["audience_summary"])
-.params(&[
-    FieldSpec::new(CRITERIA, Kind::custom(&JsonShape::new(accept_any_shape))),
-    FieldSpec::one_of("operator_type", &["EQ", "NE"]),
-])];
+pub(super) static OPERATIONS: &[CustomOperation] =
+    &[CustomOperation::get("estimateAdsAudience", "audience_estimate", estimate_audience)
+        .summary("How many users some criteria reach.")
+        .read_by_post()
+        .requires_role(RequiredRole::Planner)
+        .takes_json()
+        .uses_search()
+        .aliases(&["audience_summary"])
+        .params(&[
+            FieldSpec::new(CRITERIA, Kind::custom(&JsonShape::new(accept_any_shape))),
+            FieldSpec::one_of("operator_type", &["EQ", "NE"]),
+        ])];
 
 /// Items are validated one by one.
 #[expect(clippy::unnecessary_wraps, reason = "the signature of shape validators")]

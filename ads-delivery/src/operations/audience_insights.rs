@@ -27,25 +27,21 @@ const MAX_SOURCES: usize = 200;
 const MAX_VALUES: usize = 50;
 
 pub(super) static OPERATIONS: &[CustomOperation] = &[
-    CustomOperation::get(
-        "getAdsAudienceInsights",
-        "/insights/accounts/{account_id}",
-        "Characteristics of the people in an audience, in percent.",
-        show_insights,
-    )
-    .requires_role(RequiredRole::CampaignReader)
-    .rate_limited(AdsRateClass::AudienceInsights)
-    .params(&[
-        FieldSpec::one_of("audience_type", AUDIENCE_TYPES).required(),
-        FieldSpec::text("audience_value", 1, 64),
-        FieldSpec::one_of("interaction_type", INTERACTIONS),
-    ]),
+    CustomOperation::get("getAdsAudienceInsights", "/insights/accounts/{account_id}", show_insights)
+        .summary("Characteristics of the people in an audience, in percent.")
+        .requires_role(RequiredRole::CampaignReader)
+        .rate_limited(AdsRateClass::AudienceInsights)
+        .params(&[
+            FieldSpec::one_of("audience_type", AUDIENCE_TYPES).required(),
+            FieldSpec::text("audience_value", 1, 64),
+            FieldSpec::one_of("interaction_type", INTERACTIONS),
+        ]),
     CustomOperation::get(
         "getAdsAvailableAudiences",
         "/insights/accounts/{account_id}/available_audiences",
-        "The audiences that there are insights of.",
         list_available_audiences,
     )
+    .summary("The audiences that there are insights of.")
     .requires_role(RequiredRole::CampaignReader)
     .rate_limited(AdsRateClass::AudienceInsights),
 ];

@@ -19,23 +19,20 @@ use serde_json::json;
 const MAX_KEYWORDS: usize = 10;
 const MAX_WINDOW_MS: i64 = 7 * DAY_MS;
 
-pub(super) static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
-    "searchAdsKeywordInsights",
-    "/insights/keywords/search",
-    "How many posts contain keywords, and which terms occur with them.",
-    search_keyword_insights,
-)
-.requires_role(RequiredRole::Anyone)
-.rate_limited(AdsRateClass::KeywordInsights)
-.uses_search()
-.params(&[
-    FieldSpec::one_of("granularity", &["DAY", "HOUR"]).required(),
-    FieldSpec::new("keywords", Kind::text(1, 255).list(1, MAX_KEYWORDS)).required(),
-    FieldSpec::new("start_time", Kind::TIME).required(),
-    FieldSpec::new("end_time", Kind::TIME),
-    FieldSpec::text("location", 1, 64),
-    FieldSpec::new("negative_keywords", Kind::text(1, 255).list(1, MAX_KEYWORDS)),
-])];
+pub(super) static OPERATIONS: &[CustomOperation] =
+    &[CustomOperation::get("searchAdsKeywordInsights", "/insights/keywords/search", search_keyword_insights)
+        .summary("How many posts contain keywords, and which terms occur with them.")
+        .requires_role(RequiredRole::Anyone)
+        .rate_limited(AdsRateClass::KeywordInsights)
+        .uses_search()
+        .params(&[
+            FieldSpec::one_of("granularity", &["DAY", "HOUR"]).required(),
+            FieldSpec::new("keywords", Kind::text(1, 255).list(1, MAX_KEYWORDS)).required(),
+            FieldSpec::new("start_time", Kind::TIME).required(),
+            FieldSpec::new("end_time", Kind::TIME),
+            FieldSpec::text("location", 1, 64),
+            FieldSpec::new("negative_keywords", Kind::text(1, 255).list(1, MAX_KEYWORDS)),
+        ])];
 
 fn search_keyword_insights(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     let mut problems = params.problems.clone();

@@ -33,138 +33,90 @@ const LOCATION_TYPES: &[&str] = &["COUNTRIES", "REGIONS", "METROS", "CITIES", "C
 const fn option_list(
     id: &'static str,
     path: &'static str,
-    about: &'static str,
-    params: &'static [FieldSpec],
     act: fn(&mut AccountContext<'_, '_>, &ParsedParams) -> Result<OperationOutput, Error>,
 ) -> CustomOperation {
-    CustomOperation::get(id, path, about, act)
-        .requires_role(RequiredRole::Anyone)
-        .rate_limited(AdsRateClass::Options)
-        .params(params)
+    CustomOperation::get(id, path, act).requires_role(RequiredRole::Anyone).rate_limited(AdsRateClass::Options)
 }
 
 pub(super) static OPERATIONS: &[CustomOperation] = &[
-    option_list(
-        "getAdsAppStoreCategories",
-        "/targeting_criteria/app_store_categories",
-        "Categories of apps that viewers have.",
-        &[Q_PARAM, OS_PARAM],
-        |ctx, params| list_all_choices(ctx, params, "APP_STORE_CATEGORY"),
-    ),
-    option_list(
-        "getAdsBehaviors",
-        "/targeting_criteria/behaviors",
-        "Behaviors of viewers; always empty, since no partner provides any.",
-        &[COUNT, COUNTRY_PARAM, CURSOR, SORT_BY, WITH_TOTAL_COUNT],
-        list_nothing,
-    ),
-    option_list(
-        "getAdsBehaviorTaxonomies",
-        "/targeting_criteria/behavior_taxonomies",
-        "Groups of behaviors; always empty.",
-        &[COUNT, CURSOR, PARENT_TAXONOMY_IDS, SORT_BY, WITH_TOTAL_COUNT],
-        list_nothing,
-    ),
-    option_list(
-        "getAdsConversations",
-        "/targeting_criteria/conversations",
-        "What viewers talk about.",
-        &[FieldSpec::one_of("conversation_type", CONVERSATION_TYPES), COUNT, CURSOR, Q_PARAM],
-        |ctx, params| list_choices(ctx, params, "CONVERSATION"),
-    ),
-    option_list(
-        "getAdsDevices",
-        "/targeting_criteria/devices",
-        "What viewers use.",
-        &[COUNT, CURSOR, Q_PARAM, OS_PARAM],
-        |ctx, params| list_choices(ctx, params, "DEVICE"),
-    ),
-    option_list(
-        "getAdsEvents",
-        "/targeting_criteria/events",
-        "Events that viewers care about.",
-        &[
+    option_list("getAdsAppStoreCategories", "/targeting_criteria/app_store_categories", |ctx, params| {
+        list_all_choices(ctx, params, "APP_STORE_CATEGORY")
+    })
+    .summary("Categories of apps that viewers have.")
+    .params(&[Q_PARAM, OS_PARAM]),
+    option_list("getAdsBehaviors", "/targeting_criteria/behaviors", list_nothing)
+        .summary("Behaviors of viewers; always empty, since no partner provides any.")
+        .params(&[COUNT, COUNTRY_PARAM, CURSOR, SORT_BY, WITH_TOTAL_COUNT]),
+    option_list("getAdsBehaviorTaxonomies", "/targeting_criteria/behavior_taxonomies", list_nothing)
+        .summary("Groups of behaviors; always empty.")
+        .params(&[COUNT, CURSOR, PARENT_TAXONOMY_IDS, SORT_BY, WITH_TOTAL_COUNT]),
+    option_list("getAdsConversations", "/targeting_criteria/conversations", |ctx, params| {
+        list_choices(ctx, params, "CONVERSATION")
+    })
+    .summary("What viewers talk about.")
+    .params(&[FieldSpec::one_of("conversation_type", CONVERSATION_TYPES), COUNT, CURSOR, Q_PARAM]),
+    option_list("getAdsDevices", "/targeting_criteria/devices", |ctx, params| list_choices(ctx, params, "DEVICE"))
+        .summary("What viewers use.")
+        .params(&[COUNT, CURSOR, Q_PARAM, OS_PARAM]),
+    option_list("getAdsEvents", "/targeting_criteria/events", list_events)
+        .summary("Events that viewers care about.")
+        .params(&[
             FieldSpec::new("event_types", Kind::one_of(EVENT_TYPES).list(1, EVENT_TYPES.len())).required(),
             COUNT,
             FieldSpec::new("country_codes", Kind::custom(&CountryCode).list(1, 200)),
             CURSOR,
             FieldSpec::new("start_time", Kind::TIME),
             FieldSpec::new("end_time", Kind::TIME),
-        ],
-        list_events,
-    ),
-    option_list(
-        "getAdsInterests",
-        "/targeting_criteria/interests",
-        "What viewers are interested in.",
-        &[COUNT, CURSOR, Q_PARAM],
-        |ctx, params| list_choices(ctx, params, "INTEREST"),
-    ),
-    option_list(
-        "getAdsLanguages",
-        "/targeting_criteria/languages",
-        "Languages that viewers write in.",
-        &[COUNT, CURSOR, Q_PARAM],
-        |ctx, params| {
-            let rows = LANGUAGES.iter();
-            let rows = rows.map(|(code, name)| option_row("LANGUAGE", code, name));
-            paginate_rows(ctx, params, rows.collect())
-        },
-    ),
-    option_list(
-        "getAdsLocations",
-        "/targeting_criteria/locations",
-        "Where viewers live.",
-        &[COUNT, COUNTRY_PARAM, CURSOR, FieldSpec::one_of("location_type", LOCATION_TYPES), Q_PARAM],
-        list_locations,
-    ),
-    option_list(
-        "getAdsNetworkOperators",
-        "/targeting_criteria/network_operators",
-        "Networks that viewers come by.",
-        &[COUNT, COUNTRY_PARAM.default_word("US"), CURSOR, Q_PARAM],
-        |ctx, params| list_choices(ctx, params, "NETWORK_OPERATOR"),
-    ),
-    option_list(
-        "getAdsPlatformVersions",
-        "/targeting_criteria/platform_versions",
-        "Versions of what viewers' devices run.",
-        &[Q_PARAM, OS_PARAM],
-        |ctx, params| {
-            let mut answer = list_all_choices(ctx, params, "PLATFORM_VERSION")?;
-            answer.data_type = "targeting_criterion";
-            Ok(answer)
-        },
-    ),
-    option_list(
-        "getAdsPlatforms",
-        "/targeting_criteria/platforms",
-        "What viewers' devices run.",
-        &[COUNT, CURSOR, Q_PARAM, FieldSpec::text("lang", 2, 5)],
-        |ctx, params| {
-            let rows = PLATFORMS.iter().map(|(value, name)| {
-                let mut row = option_row("PLATFORM", value, name);
-                set_member(&mut row, "localized_name", (*name).into());
-                row
-            });
-            paginate_rows(ctx, params, rows.collect())
-        },
-    ),
-    option_list("getAdsTvMarkets", "/targeting_criteria/tv_markets", "Markets of television.", &[], list_tv_markets)
+        ]),
+    option_list("getAdsInterests", "/targeting_criteria/interests", |ctx, params| {
+        list_choices(ctx, params, "INTEREST")
+    })
+    .summary("What viewers are interested in.")
+    .params(&[COUNT, CURSOR, Q_PARAM]),
+    option_list("getAdsLanguages", "/targeting_criteria/languages", |ctx, params| {
+        let rows = LANGUAGES.iter();
+        let rows = rows.map(|(code, name)| option_row("LANGUAGE", code, name));
+        paginate_rows(ctx, params, rows.collect())
+    })
+    .summary("Languages that viewers write in.")
+    .params(&[COUNT, CURSOR, Q_PARAM]),
+    option_list("getAdsLocations", "/targeting_criteria/locations", list_locations)
+        .summary("Where viewers live.")
+        .params(&[COUNT, COUNTRY_PARAM, CURSOR, FieldSpec::one_of("location_type", LOCATION_TYPES), Q_PARAM]),
+    option_list("getAdsNetworkOperators", "/targeting_criteria/network_operators", |ctx, params| {
+        list_choices(ctx, params, "NETWORK_OPERATOR")
+    })
+    .summary("Networks that viewers come by.")
+    .params(&[COUNT, COUNTRY_PARAM.default_word("US"), CURSOR, Q_PARAM]),
+    option_list("getAdsPlatformVersions", "/targeting_criteria/platform_versions", |ctx, params| {
+        let mut answer = list_all_choices(ctx, params, "PLATFORM_VERSION")?;
+        answer.data_type = "targeting_criterion";
+        Ok(answer)
+    })
+    .summary("Versions of what viewers' devices run.")
+    .params(&[Q_PARAM, OS_PARAM]),
+    option_list("getAdsPlatforms", "/targeting_criteria/platforms", |ctx, params| {
+        let rows = PLATFORMS.iter().map(|(value, name)| {
+            let mut row = option_row("PLATFORM", value, name);
+            set_member(&mut row, "localized_name", (*name).into());
+            row
+        });
+        paginate_rows(ctx, params, rows.collect())
+    })
+    .summary("What viewers' devices run.")
+    .params(&[COUNT, CURSOR, Q_PARAM, FieldSpec::text("lang", 2, 5)]),
+    option_list("getAdsTvMarkets", "/targeting_criteria/tv_markets", list_tv_markets)
+        .summary("Markets of television.")
         .rate_limited(AdsRateClass::Standard),
-    option_list(
-        "getAdsTvShows",
-        "/targeting_criteria/tv_shows",
-        "What viewers watch.",
-        &[
+    option_list("getAdsTvShows", "/targeting_criteria/tv_shows", list_tv_shows)
+        .summary("What viewers watch.")
+        .params(&[
             FieldSpec::one_of("locale", TV_MARKETS).required(),
             FieldSpec::new("count", Kind::int(1, 50)).default_number(50),
             CURSOR,
             Q_PARAM,
-        ],
-        list_tv_shows,
-    )
-    .rate_limited(AdsRateClass::Standard),
+        ])
+        .rate_limited(AdsRateClass::Standard),
 ];
 
 fn option_row(kind: &str, value: &str, name: &str) -> Value {

@@ -19,8 +19,10 @@ const LOOKBACK_MS: i64 = 7 * 86_400_000;
 pub(super) static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
     "getAdsTargetingSuggestions",
     "targeting_suggestions",
-    "Keywords that often occur together with given ones, or users who are followed by the same people as given ones.",
     list_suggestions,
+)
+.summary(
+    "Keywords that often occur together with given ones, or users who are followed by the same people as given ones.",
 )
 .requires_role(RequiredRole::CampaignReader)
 .uses_search()

@@ -15,18 +15,14 @@ use serde_json::{Map, Value, json};
 use crate::conversions::attribute_conversion;
 use crate::web_events::{self, DEFAULT_CURRENCY, Identifier, WebEvent};
 
-pub(super) static OPERATIONS: &[CustomOperation] = &[CustomOperation::mutation(
-    "POST",
-    "createAdsConversions",
-    "/measurement/conversions/{pixel_id}",
-    "Reports conversions on a site: all of them or none.",
-    create_conversions,
-)
-.requires_role(RequiredRole::Anyone)
-.params(&[FieldSpec::text("pixel_id", 1, 32).required()])
-.takes_json()
-.rate_limited(AdsRateClass::PerQuarterHour(100_000))
-.body_limit(MAX_BODY_BYTES)];
+pub(super) static OPERATIONS: &[CustomOperation] =
+    &[CustomOperation::post("createAdsConversions", "/measurement/conversions/{pixel_id}", create_conversions)
+        .summary("Reports conversions on a site: all of them or none.")
+        .requires_role(RequiredRole::Anyone)
+        .params(&[FieldSpec::text("pixel_id", 1, 32).required()])
+        .takes_json()
+        .rate_limited(AdsRateClass::PerQuarterHour(100_000))
+        .body_limit(MAX_BODY_BYTES)];
 
 const MAX_BODY_BYTES: usize = 2_000_000;
 const MAX_CONVERSIONS: usize = 500;

@@ -74,13 +74,13 @@ impl ReferenceList {
 
 impl CustomOperation {
     /// A read operation for members of the account.
-    pub const fn get(id: &'static str, path: &'static str, summary: &'static str, handler: OperationHandler) -> Self {
+    pub const fn get(id: &'static str, path: &'static str, handler: OperationHandler) -> Self {
         Self {
             id,
             method: "GET",
             path,
             aliases: &[],
-            summary,
+            summary: "",
             version: "12",
             required_role: RequiredRole::Member,
             sandbox_only: false,
@@ -95,20 +95,32 @@ impl CustomOperation {
         }
     }
 
-    pub const fn mutation(
-        method: &'static str,
-        id: &'static str,
-        path: &'static str,
-        about: &'static str,
-        act: OperationHandler,
-    ) -> Self {
+    /// A write operation for administrators of the account, as `put` and `delete` are.
+    pub const fn post(id: &'static str, path: &'static str, handler: OperationHandler) -> Self {
+        Self::mutation("POST", Self::get(id, path, handler))
+    }
+
+    pub const fn put(id: &'static str, path: &'static str, handler: OperationHandler) -> Self {
+        Self::mutation("PUT", Self::get(id, path, handler))
+    }
+
+    pub const fn delete(id: &'static str, path: &'static str, handler: OperationHandler) -> Self {
+        Self::mutation("DELETE", Self::get(id, path, handler))
+    }
+
+    const fn mutation(method: &'static str, operation: Self) -> Self {
         Self {
             method,
             is_write: true,
             required_role: RequiredRole::Admin,
             rate_class: AdsRateClass::PerMinute(450),
-            ..Self::get(id, path, about, act)
+            ..operation
         }
+    }
+
+    #[must_use]
+    pub const fn summary(self, summary: &'static str) -> Self {
+        Self { summary, ..self }
     }
 
     /// A read operation that uses POST.

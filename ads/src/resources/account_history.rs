@@ -24,22 +24,19 @@ const ENTITIES: &[VocabularyWord] = &[
     VocabularyWord::same_in_both("PROMOTED_ACCOUNT"),
 ];
 
-pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
-    "getAdsAccountHistory",
-    "account_history",
-    "Changes of an account's entities.",
-    list_account_changes,
-)
-.requires_role(RequiredRole::CampaignReader)
-.params(&[
-    FieldSpec::new("entity_type", Kind::word(ENTITIES)).required(),
-    FieldSpec::text("entity_id", 1, 20).required(),
-    FieldSpec::text("start_time", 1, 40).required(),
-    FieldSpec::text("end_time", 1, 40).required(),
-    FieldSpec::new("user_id", Kind::LONG),
-    COUNT,
-    CURSOR,
-])];
+pub static OPERATIONS: &[CustomOperation] =
+    &[CustomOperation::get("getAdsAccountHistory", "account_history", list_account_changes)
+        .summary("Changes of an account's entities.")
+        .requires_role(RequiredRole::CampaignReader)
+        .params(&[
+            FieldSpec::new("entity_type", Kind::word(ENTITIES)).required(),
+            FieldSpec::text("entity_id", 1, 20).required(),
+            FieldSpec::text("start_time", 1, 40).required(),
+            FieldSpec::text("end_time", 1, 40).required(),
+            FieldSpec::new("user_id", Kind::LONG),
+            COUNT,
+            CURSOR,
+        ])];
 
 fn list_account_changes(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(params)?;

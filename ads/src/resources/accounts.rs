@@ -79,7 +79,8 @@ const INDUSTRIES: &[&str] = &[
 ];
 
 pub static OPERATIONS: &[CustomOperation] = &[
-    CustomOperation::get("getAdsAccounts", "/accounts", "Accounts that the user has a role on.", list_accounts)
+    CustomOperation::get("getAdsAccounts", "/accounts", list_accounts)
+        .summary("Accounts that the user has a role on.")
         .requires_role(RequiredRole::Anyone)
         .params(&[
             FieldSpec::new("account_ids", Kind::custom(&ACCOUNT).list(1, 200)),
@@ -90,21 +91,17 @@ pub static OPERATIONS: &[CustomOperation] = &[
             WITH_DELETED,
             WITH_TOTAL_COUNT,
         ]),
-    CustomOperation::get("getAdsAccount", "", "An account.", get_account).params(&[WITH_DELETED]),
-    CustomOperation::mutation(
-        "POST",
-        "createAdsAccount",
-        "/accounts",
-        "Sandbox only: creates an account.",
-        create_account,
-    )
-    .requires_role(RequiredRole::Anyone)
-    .sandbox_only(),
-    CustomOperation::mutation("PUT", "updateAdsAccount", "", "Changes an account.", update_account).params(&[
+    CustomOperation::get("getAdsAccount", "", get_account).summary("An account.").params(&[WITH_DELETED]),
+    CustomOperation::post("createAdsAccount", "/accounts", create_account)
+        .summary("Sandbox only: creates an account.")
+        .requires_role(RequiredRole::Anyone)
+        .sandbox_only(),
+    CustomOperation::put("updateAdsAccount", "", update_account).summary("Changes an account.").params(&[
         FieldSpec::text("name", 1, 255).alias(&["account_name"]).required().update(FieldRequirement::Optional),
         FieldSpec::one_of("industry_type", INDUSTRIES),
     ]),
-    CustomOperation::mutation("DELETE", "deleteAdsAccount", "", "Sandbox only: deletes an account.", delete_account)
+    CustomOperation::delete("deleteAdsAccount", "", delete_account)
+        .summary("Sandbox only: deletes an account.")
         .sandbox_only(),
 ];
 

@@ -26,10 +26,12 @@ pub fn short_id_cards() -> impl Iterator<Item = &'static Resource> {
 const MAX_URIS: usize = 200;
 
 pub static OPERATIONS: &[CustomOperation] = &[
-    CustomOperation::get("getAdsCardsByUri", "cards/all", "Cards of every kind by their addresses.", list_cards_by_uri)
+    CustomOperation::get("getAdsCardsByUri", "cards/all", list_cards_by_uri)
+        .summary("Cards of every kind by their addresses.")
         .requires_role(RequiredRole::CreativeReader)
         .params(&[FieldSpec::new("card_uris", Kind::custom(&CardUriText).list(1, MAX_URIS)).required(), WITH_DELETED]),
-    CustomOperation::get("getAdsCardOfAnyKind", "cards/all/{card_id}", "A card of any kind.", get_card)
+    CustomOperation::get("getAdsCardOfAnyKind", "cards/all/{card_id}", get_card)
+        .summary("A card of any kind.")
         .requires_role(RequiredRole::CreativeReader)
         .params(&[FieldSpec::text("card_id", 1, 64).required(), WITH_DELETED]),
 ];

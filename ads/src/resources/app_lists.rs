@@ -26,17 +26,17 @@ pub static APP_LIST: Resource = Resource {
 const MAX_APPS: usize = 1000;
 
 /// Lists omit the apps (contract ads §4.16).
-pub static OPERATIONS: &[CustomOperation] =
-    &[CustomOperation::get("getAdsAppLists", "app_lists", "A page of app lists, without their apps.", list_app_lists)
-        .requires_role(RequiredRole::CampaignReader)
-        .params(&[
-            FieldSpec::new("app_list_ids", Kind::custom(&APP_LIST).list(1, 200)),
-            COUNT,
-            CURSOR,
-            SORT_BY,
-            WITH_DELETED,
-            WITH_TOTAL_COUNT,
-        ])];
+pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::get("getAdsAppLists", "app_lists", list_app_lists)
+    .summary("A page of app lists, without their apps.")
+    .requires_role(RequiredRole::CampaignReader)
+    .params(&[
+        FieldSpec::new("app_list_ids", Kind::custom(&APP_LIST).list(1, 200)),
+        COUNT,
+        CURSOR,
+        SORT_BY,
+        WITH_DELETED,
+        WITH_TOTAL_COUNT,
+    ])];
 
 fn list_app_lists(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     let mut output = listing::list(ctx, &APP_LIST, params)?;

@@ -58,9 +58,9 @@ pub static OPERATIONS: &[CustomOperation] = &[
     CustomOperation::get(
         "getAdsAudiencePermissions",
         "custom_audiences/{custom_audience_id}/permissions",
-        "Accounts that may use a custom audience.",
         list_permissions,
     )
+    .summary("Accounts that may use a custom audience.")
     .requires_role(RequiredRole::AudienceReader)
     .aliases(&["tailored_audiences/{custom_audience_id}/permissions"])
     .params(&[
@@ -73,32 +73,30 @@ pub static OPERATIONS: &[CustomOperation] = &[
         SORT_BY,
         WITH_TOTAL_COUNT,
     ]),
-    CustomOperation::mutation(
-        "POST",
+    CustomOperation::post(
         "grantAdsAudiencePermission",
         "custom_audiences/{custom_audience_id}/permissions",
-        "Lets an account use a custom audience, or use it in another way than before.",
         grant_permission,
     )
+    .summary("Lets an account use a custom audience, or use it in another way than before.")
     .requires_role(RequiredRole::AudienceWriter)
     .aliases(&["tailored_audiences/{custom_audience_id}/permissions"])
     .params(&[AUDIENCE, GRANTED, LEVEL]),
-    CustomOperation::mutation(
-        "DELETE",
+    CustomOperation::delete(
         "revokeAdsAudiencePermission",
         "custom_audiences/{custom_audience_id}/permissions/{custom_audience_permission_id}",
-        "Ends an account's use of a custom audience; line items that target it keep running.",
         revoke_permission,
     )
+    .summary("Ends an account's use of a custom audience; line items that target it keep running.")
     .requires_role(RequiredRole::AudienceWriter)
     .aliases(&["tailored_audiences/{custom_audience_id}/permissions/{custom_audience_permission_id}"])
     .params(&[AUDIENCE, FieldSpec::reference("custom_audience_permission_id", &AUDIENCE_PERMISSION).required()]),
     CustomOperation::get(
         "getAdsTailoredPermissions",
         "tailored_audiences/{tailored_audience_id}/permissions",
-        "Accounts that may use a tailored audience.",
         |ctx, params| call_with_v5_names(ctx, params, list_permissions),
     )
+    .summary("Accounts that may use a tailored audience.")
     .version("5")
     .requires_role(RequiredRole::AudienceReader)
     .params(&[
@@ -110,23 +108,21 @@ pub static OPERATIONS: &[CustomOperation] = &[
         SORT_BY,
         WITH_TOTAL_COUNT,
     ]),
-    CustomOperation::mutation(
-        "POST",
+    CustomOperation::post(
         "grantAdsTailoredPermission",
         "tailored_audiences/{tailored_audience_id}/permissions",
-        "Lets an account use a tailored audience, or use it in another way than before.",
         |ctx, params| call_with_v5_names(ctx, params, grant_permission),
     )
+    .summary("Lets an account use a tailored audience, or use it in another way than before.")
     .version("5")
     .requires_role(RequiredRole::AudienceWriter)
     .params(&[TAILORED, GRANTED, LEVEL]),
-    CustomOperation::mutation(
-        "DELETE",
+    CustomOperation::delete(
         "revokeAdsTailoredPermission",
         "tailored_audiences/{tailored_audience_id}/permissions/{tailored_audience_permission_id}",
-        "Ends an account's use of a tailored audience; line items that target it keep running.",
         |ctx, params| call_with_v5_names(ctx, params, revoke_permission),
     )
+    .summary("Ends an account's use of a tailored audience; line items that target it keep running.")
     .version("5")
     .requires_role(RequiredRole::AudienceWriter)
     .params(&[TAILORED, FieldSpec::reference("tailored_audience_permission_id", &AUDIENCE_PERMISSION).required()]),

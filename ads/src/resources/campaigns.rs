@@ -70,15 +70,13 @@ pub static CAMPAIGN: Resource = Resource {
     ..Resource::DEFAULT
 };
 
-pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::mutation(
-    "PUT",
-    "activateAdsCampaign",
-    "campaigns/{campaign_id}/activate",
-    "Makes a campaign active.",
-    |ctx, params| activate(ctx, &CAMPAIGN, params),
-)
-.requires_role(RequiredRole::CampaignWriter)
-.params(&[FieldSpec::reference("campaign_id", &CAMPAIGN).required().update(FieldRequirement::Required)])];
+pub static OPERATIONS: &[CustomOperation] =
+    &[CustomOperation::put("activateAdsCampaign", "campaigns/{campaign_id}/activate", |ctx, params| {
+        activate(ctx, &CAMPAIGN, params)
+    })
+    .summary("Makes a campaign active.")
+    .requires_role(RequiredRole::CampaignWriter)
+    .params(&[FieldSpec::reference("campaign_id", &CAMPAIGN).required().update(FieldRequirement::Required)])];
 
 pub const DAILY_BUDGET_FIELD: FieldSpec = FieldSpec::money(DAILY_BUDGET)
     .label("Daily budget")

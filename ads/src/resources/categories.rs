@@ -34,23 +34,15 @@ pub static REFERENCES: &[ReferenceList] = &[
 ];
 
 pub static OPERATIONS: &[CustomOperation] = &[
-    CustomOperation::get(
-        "getAdsPlacements",
-        "/line_items/placements",
-        "Placements that line items may have.",
-        list_placements,
-    )
-    .requires_role(RequiredRole::Anyone)
-    .rate_limited(AdsRateClass::Low)
-    .params(&[FieldSpec::new("product_type", Kind::word(PRODUCTS)).update(FieldRequirement::Ignored)]),
-    CustomOperation::get(
-        "getAdsContentCategories",
-        "/content_categories",
-        "Categories of content.",
-        list_content_categories,
-    )
-    .requires_role(RequiredRole::Anyone)
-    .rate_limited(AdsRateClass::Low),
+    CustomOperation::get("getAdsPlacements", "/line_items/placements", list_placements)
+        .summary("Placements that line items may have.")
+        .requires_role(RequiredRole::Anyone)
+        .rate_limited(AdsRateClass::Low)
+        .params(&[FieldSpec::new("product_type", Kind::word(PRODUCTS)).update(FieldRequirement::Ignored)]),
+    CustomOperation::get("getAdsContentCategories", "/content_categories", list_content_categories)
+        .summary("Categories of content.")
+        .requires_role(RequiredRole::Anyone)
+        .rate_limited(AdsRateClass::Low),
 ];
 
 fn list_placements(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {

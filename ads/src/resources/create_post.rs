@@ -16,29 +16,24 @@ use crate::resources::compositions::{media_keys_field, reply_settings, text_fiel
 use crate::resources::media_library;
 use crate::resources::posts::{self, PostWithAccountRecord, TRIM_USER};
 
-pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::mutation(
-    "POST",
-    "createAdsPost",
-    "<post>",
-    "Publishes a post in the name of a user of the account.",
-    publish_post,
-)
-.requires_role(RequiredRole::PostWriter)
-.params(&[
-    FieldSpec::new("as_user_id", Kind::LONG).required(),
-    text_field(),
-    FieldSpec::text("card_uri", 1, 64),
-    FieldSpec::one_of("conversation_settings", CONVERSATION_SETTINGS).default_word("EVERYONE"),
-    media_keys_field(),
-    FieldSpec::text("name", 1, 80),
-    FieldSpec::new("nullcast", Kind::BOOL).default_flag(true),
-    TRIM_USER,
-    FieldSpec::new("post_mode", Kind::one_of(&["compat", "extended"])).legacy_name("tweet_mode"),
-    FieldSpec::one_of("video_cta", &["VISIT_SITE", "WATCH_NOW"]),
-    FieldSpec::url("video_cta_value"),
-    FieldSpec::text("video_description", 1, 200),
-    FieldSpec::text("video_title", 1, 70),
-])];
+pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::post("createAdsPost", "<post>", publish_post)
+    .summary("Publishes a post in the name of a user of the account.")
+    .requires_role(RequiredRole::PostWriter)
+    .params(&[
+        FieldSpec::new("as_user_id", Kind::LONG).required(),
+        text_field(),
+        FieldSpec::text("card_uri", 1, 64),
+        FieldSpec::one_of("conversation_settings", CONVERSATION_SETTINGS).default_word("EVERYONE"),
+        media_keys_field(),
+        FieldSpec::text("name", 1, 80),
+        FieldSpec::new("nullcast", Kind::BOOL).default_flag(true),
+        TRIM_USER,
+        FieldSpec::new("post_mode", Kind::one_of(&["compat", "extended"])).legacy_name("tweet_mode"),
+        FieldSpec::one_of("video_cta", &["VISIT_SITE", "WATCH_NOW"]),
+        FieldSpec::url("video_cta_value"),
+        FieldSpec::text("video_description", 1, 200),
+        FieldSpec::text("video_title", 1, 70),
+    ])];
 
 /// Fields stored as sent.
 const RECORDED_FIELDS: &[&str] = &[

@@ -33,22 +33,14 @@ pub static CURATED_CATEGORY: Resource = Resource {
 };
 
 pub static OPERATIONS: &[CustomOperation] = &[
-    CustomOperation::get(
-        "getAdsCuratedCategories",
-        "curated_categories",
-        "Curated categories in these countries.",
-        list_curated_categories,
-    )
-    .requires_role(RequiredRole::CampaignReader)
-    .params(&[FieldSpec::new("country_codes", COUNTRY_CODES).required(), ads_engine::CURSOR]),
-    CustomOperation::get(
-        "getAdsCuratedCategory",
-        "curated_categories/{id}",
-        "A curated category.",
-        get_curated_category,
-    )
-    .requires_role(RequiredRole::CampaignReader)
-    .params(&[FieldSpec::text("id", 1, 64).required().update(FieldRequirement::Required)]),
+    CustomOperation::get("getAdsCuratedCategories", "curated_categories", list_curated_categories)
+        .summary("Curated categories in these countries.")
+        .requires_role(RequiredRole::CampaignReader)
+        .params(&[FieldSpec::new("country_codes", COUNTRY_CODES).required(), ads_engine::CURSOR]),
+    CustomOperation::get("getAdsCuratedCategory", "curated_categories/{id}", get_curated_category)
+        .summary("A curated category.")
+        .requires_role(RequiredRole::CampaignReader)
+        .params(&[FieldSpec::text("id", 1, 64).required().update(FieldRequirement::Required)]),
 ];
 
 fn list_curated_categories(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {

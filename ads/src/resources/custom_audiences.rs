@@ -71,84 +71,60 @@ const ID: FieldSpec =
     FieldSpec::reference("custom_audience_id", &CUSTOM_AUDIENCE).required().update(FieldRequirement::Required);
 
 pub static OPERATIONS: &[CustomOperation] = &[
-    CustomOperation::get(
-        "getAdsAudiences",
-        "custom_audiences",
-        "Custom audiences of an account, or those that others let it use.",
-        list_audiences,
-    )
-    .requires_role(RequiredRole::AudienceReader)
-    .aliases(&["tailored_audiences"])
-    .params(&[
-        FieldSpec::one_of("permission_scope", &["OWNER", "SHARED"]).default_word("OWNER"),
-        FieldSpec::new("custom_audience_ids", Kind::custom(&CUSTOM_AUDIENCE).list(1, 200))
-            .alias(&["tailored_audience_ids"]),
-        COUNT,
-        CURSOR,
-        SORT_BY,
-        FieldSpec::text("q", 1, 255),
-        WITH_DELETED,
-        WITH_TOTAL_COUNT,
-    ]),
-    CustomOperation::get(
-        "getAdsAudience",
-        "custom_audiences/{custom_audience_id}",
-        "A custom audience of the account, or one that it may use.",
-        get_audience,
-    )
-    .requires_role(RequiredRole::AudienceReader)
-    .aliases(&["tailored_audiences/{custom_audience_id}"])
-    .params(&[ID, WITH_DELETED]),
-    CustomOperation::mutation(
-        "POST",
-        "createAdsAudience",
-        "custom_audiences",
-        "Creates a custom audience without members.",
-        create_audience,
-    )
-    .requires_role(RequiredRole::AudienceWriter)
-    .aliases(&["tailored_audiences"])
-    .params(&[FieldSpec::text("name", 1, 255).required(), FieldSpec::text("description", 1, 1000)]),
-    CustomOperation::mutation(
-        "PUT",
-        "updateAdsAudience",
-        "custom_audiences/{custom_audience_id}",
-        "Changes a custom audience's name or description.",
-        update_audience,
-    )
-    .requires_role(RequiredRole::AudienceWriter)
-    .aliases(&["tailored_audiences/{custom_audience_id}"])
-    .params(&[
-        ID,
-        FieldSpec::text("name", 1, 255).required().update(FieldRequirement::Optional),
-        FieldSpec::text("description", 1, 1000),
-    ]),
-    CustomOperation::mutation(
-        "DELETE",
-        "deleteAdsAudience",
-        "custom_audiences/{custom_audience_id}",
-        "Deletes a custom audience: it comes to nobody any more.",
-        delete_audience,
-    )
-    .requires_role(RequiredRole::AudienceWriter)
-    .aliases(&["tailored_audiences/{custom_audience_id}"])
-    .params(&[ID]),
+    CustomOperation::get("getAdsAudiences", "custom_audiences", list_audiences)
+        .summary("Custom audiences of an account, or those that others let it use.")
+        .requires_role(RequiredRole::AudienceReader)
+        .aliases(&["tailored_audiences"])
+        .params(&[
+            FieldSpec::one_of("permission_scope", &["OWNER", "SHARED"]).default_word("OWNER"),
+            FieldSpec::new("custom_audience_ids", Kind::custom(&CUSTOM_AUDIENCE).list(1, 200))
+                .alias(&["tailored_audience_ids"]),
+            COUNT,
+            CURSOR,
+            SORT_BY,
+            FieldSpec::text("q", 1, 255),
+            WITH_DELETED,
+            WITH_TOTAL_COUNT,
+        ]),
+    CustomOperation::get("getAdsAudience", "custom_audiences/{custom_audience_id}", get_audience)
+        .summary("A custom audience of the account, or one that it may use.")
+        .requires_role(RequiredRole::AudienceReader)
+        .aliases(&["tailored_audiences/{custom_audience_id}"])
+        .params(&[ID, WITH_DELETED]),
+    CustomOperation::post("createAdsAudience", "custom_audiences", create_audience)
+        .summary("Creates a custom audience without members.")
+        .requires_role(RequiredRole::AudienceWriter)
+        .aliases(&["tailored_audiences"])
+        .params(&[FieldSpec::text("name", 1, 255).required(), FieldSpec::text("description", 1, 1000)]),
+    CustomOperation::put("updateAdsAudience", "custom_audiences/{custom_audience_id}", update_audience)
+        .summary("Changes a custom audience's name or description.")
+        .requires_role(RequiredRole::AudienceWriter)
+        .aliases(&["tailored_audiences/{custom_audience_id}"])
+        .params(&[
+            ID,
+            FieldSpec::text("name", 1, 255).required().update(FieldRequirement::Optional),
+            FieldSpec::text("description", 1, 1000),
+        ]),
+    CustomOperation::delete("deleteAdsAudience", "custom_audiences/{custom_audience_id}", delete_audience)
+        .summary("Deletes a custom audience: it comes to nobody any more.")
+        .requires_role(RequiredRole::AudienceWriter)
+        .aliases(&["tailored_audiences/{custom_audience_id}"])
+        .params(&[ID]),
     CustomOperation::get(
         "getAdsAudienceTargeted",
         "custom_audiences/{custom_audience_id}/targeted",
-        "Line items that target a custom audience, by campaign.",
         targeted::list_targeting_line_items,
     )
+    .summary("Line items that target a custom audience, by campaign.")
     .requires_role(RequiredRole::CampaignReader)
     .aliases(&["tailored_audiences/{custom_audience_id}/targeted"])
     .params(&[ID, FieldSpec::new("with_active", Kind::BOOL).default_flag(true), CURSOR]),
-    CustomOperation::mutation(
-        "POST",
+    CustomOperation::post(
         "changeAdsAudienceUsers",
         "custom_audiences/{custom_audience_id}/users",
-        "Adds and removes members of a custom audience: all of them or none.",
         audience_users::change_members,
     )
+    .summary("Adds and removes members of a custom audience: all of them or none.")
     .requires_role(RequiredRole::AudienceWriter)
     .aliases(&["tailored_audiences/{custom_audience_id}/users"])
     .params(&[ID])

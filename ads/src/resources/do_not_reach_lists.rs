@@ -40,13 +40,12 @@ pub static DO_NOT_REACH_LIST: Resource = Resource {
     ..Resource::DEFAULT
 };
 
-pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::mutation(
-    "POST",
+pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::post(
     "changeAdsDoNotReachUsers",
     "/batch/accounts/{account_id}/do_not_reach_lists/{do_not_reach_list_id}/users",
-    "Adds and removes people whom advertisements do not reach: all of them or none.",
     change_list_members,
 )
+.summary("Adds and removes people whom advertisements do not reach: all of them or none.")
 .requires_role(RequiredRole::CampaignWriter)
 .params(&[FieldSpec::reference("do_not_reach_list_id", &DO_NOT_REACH_LIST).required()])
 .takes_json()

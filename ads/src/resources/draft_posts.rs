@@ -58,23 +58,16 @@ fn computed_fields(
 }
 
 pub static OPERATIONS: &[CustomOperation] = &[
-    CustomOperation::get(
-        "getAdsDraftPosts",
-        "draft_<posts>",
-        "A page of draft posts of a user.",
-        |ctx: &mut AccountContext<'_, '_>, params| compositions::list(ctx, &DRAFT_POST, params),
-    )
+    CustomOperation::get("getAdsDraftPosts", "draft_<posts>", |ctx: &mut AccountContext<'_, '_>, params| {
+        compositions::list(ctx, &DRAFT_POST, params)
+    })
+    .summary("A page of draft posts of a user.")
     .requires_role(RequiredRole::CreativeReader)
     .params(LIST_PARAMS),
-    CustomOperation::mutation(
-        "POST",
-        "previewAdsDraftPost",
-        "draft_<posts>/preview/{draft_post_id}",
-        "Sends the caller a notification with a link to a preview of the draft.",
-        send_preview_notification,
-    )
-    .requires_role(RequiredRole::PostWriter)
-    .params(&[FieldSpec::new("draft_post_id", Kind::custom(&DRAFT_POST)).legacy_name("draft_tweet_id").required()]),
+    CustomOperation::post("previewAdsDraftPost", "draft_<posts>/preview/{draft_post_id}", send_preview_notification)
+        .summary("Sends the caller a notification with a link to a preview of the draft.")
+        .requires_role(RequiredRole::PostWriter)
+        .params(&[FieldSpec::new("draft_post_id", Kind::custom(&DRAFT_POST)).legacy_name("draft_tweet_id").required()]),
 ];
 
 /// Notifies the caller of the preview URL.

@@ -52,26 +52,17 @@ const KEYS: FieldSpec = FieldSpec::new("feature_keys", Kind::one_of(ALL_FEATURES
 pub const GATE_MODES: &[&str] = &["lenient", "strict"];
 
 pub static OPERATIONS: &[CustomOperation] = &[
-    CustomOperation::get("getAdsFeatures", "features", "Features that an account may use.", list_features)
+    CustomOperation::get("getAdsFeatures", "features", list_features)
+        .summary("Features that an account may use.")
         .params(&[KEYS]),
-    CustomOperation::mutation(
-        "POST",
-        "addAdsFeatures",
-        "features",
-        "Sandbox only: gives an account features.",
-        add_features,
-    )
-    .params(&[KEYS.required()])
-    .sandbox_only(),
-    CustomOperation::mutation(
-        "DELETE",
-        "removeAdsFeatures",
-        "features",
-        "Sandbox only: takes features from an account.",
-        remove_features,
-    )
-    .params(&[KEYS.required()])
-    .sandbox_only(),
+    CustomOperation::post("addAdsFeatures", "features", add_features)
+        .summary("Sandbox only: gives an account features.")
+        .params(&[KEYS.required()])
+        .sandbox_only(),
+    CustomOperation::delete("removeAdsFeatures", "features", remove_features)
+        .summary("Sandbox only: takes features from an account.")
+        .params(&[KEYS.required()])
+        .sandbox_only(),
 ];
 
 fn list_features(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {

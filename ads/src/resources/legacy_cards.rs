@@ -226,27 +226,23 @@ const MESSAGE_OPTIONS: [(&str, &str); 4] = [
     ("fourth_cta", "fourth_cta_welcome_message_id"),
 ];
 
-pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::mutation(
-    "PUT",
-    "updateAdsImageDirectMessageCardById",
-    "cards/image_direct_message",
-    "Changes an image direct message card that a parameter names.",
-    update_message_card,
-)
-.requires_role(RequiredRole::CreativeWriter)
-.params(&[
-    FieldSpec::reference("card_id", &IMAGE_MESSAGE_CARD).required(),
-    FieldSpec::text("name", 1, 80),
-    MESSAGE_FIELDS[0],
-    MESSAGE_FIELDS[1],
-    MESSAGE_FIELDS[2],
-    MESSAGE_FIELDS[3],
-    MESSAGE_FIELDS[4],
-    MESSAGE_FIELDS[5],
-    MESSAGE_FIELDS[6],
-    MESSAGE_FIELDS[7],
-    FieldSpec::new("media_key", Kind::custom(&MediaKeyText)),
-])];
+pub static OPERATIONS: &[CustomOperation] =
+    &[CustomOperation::put("updateAdsImageDirectMessageCardById", "cards/image_direct_message", update_message_card)
+        .summary("Changes an image direct message card that a parameter names.")
+        .requires_role(RequiredRole::CreativeWriter)
+        .params(&[
+            FieldSpec::reference("card_id", &IMAGE_MESSAGE_CARD).required(),
+            FieldSpec::text("name", 1, 80),
+            MESSAGE_FIELDS[0],
+            MESSAGE_FIELDS[1],
+            MESSAGE_FIELDS[2],
+            MESSAGE_FIELDS[3],
+            MESSAGE_FIELDS[4],
+            MESSAGE_FIELDS[5],
+            MESSAGE_FIELDS[6],
+            MESSAGE_FIELDS[7],
+            FieldSpec::new("media_key", Kind::custom(&MediaKeyText)),
+        ])];
 
 /// The collection addresses this card by a parameter, unlike the others.
 fn update_message_card(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {

@@ -128,15 +128,13 @@ const DAILY_BUDGET: &str = "daily_budget_amount_local_micro";
 const TOTAL_BUDGET: &str = "total_budget_amount_local_micro";
 const MAX_PER_CAMPAIGN: usize = 100;
 
-pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::mutation(
-    "PUT",
-    "activateAdsLineItem",
-    "line_items/{line_item_id}/activate",
-    "Makes a line item active.",
-    |ctx, params| campaigns::activate(ctx, &LINE_ITEM, params),
-)
-.requires_role(RequiredRole::CampaignWriter)
-.params(&[FieldSpec::reference("line_item_id", &LINE_ITEM).required().update(FieldRequirement::Required)])];
+pub static OPERATIONS: &[CustomOperation] =
+    &[CustomOperation::put("activateAdsLineItem", "line_items/{line_item_id}/activate", |ctx, params| {
+        campaigns::activate(ctx, &LINE_ITEM, params)
+    })
+    .summary("Makes a line item active.")
+    .requires_role(RequiredRole::CampaignWriter)
+    .params(&[FieldSpec::reference("line_item_id", &LINE_ITEM).required().update(FieldRequirement::Required)])];
 
 pub const PLACEMENTS: &[&str] = &[
     "ALL_ON_TWITTER",

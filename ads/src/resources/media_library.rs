@@ -63,7 +63,8 @@ const KEY: FieldSpec =
     FieldSpec::new("media_key", Kind::custom(&MediaKeyText)).required().update(FieldRequirement::Required);
 
 pub static OPERATIONS: &[CustomOperation] = &[
-    CustomOperation::get("getAdsMediaLibrary", "media_library", "A page of the media library.", list_media)
+    CustomOperation::get("getAdsMediaLibrary", "media_library", list_media)
+        .summary("A page of the media library.")
         .requires_role(RequiredRole::CreativeReader)
         .params(&[
             FieldSpec::new("count", Kind::int(1, 50)).default_number(20),
@@ -71,45 +72,31 @@ pub static OPERATIONS: &[CustomOperation] = &[
             FieldSpec::one_of("media_type", &["GIF", "IMAGE", "VIDEO"]),
             FieldSpec::text("q", 1, 255),
         ]),
-    CustomOperation::get("getAdsLibraryMedia", "media_library/{media_key}", "A medium of the library.", get_media)
+    CustomOperation::get("getAdsLibraryMedia", "media_library/{media_key}", get_media)
+        .summary("A medium of the library.")
         .requires_role(RequiredRole::CreativeReader)
         .params(&[KEY]),
-    CustomOperation::mutation(
-        "POST",
-        "addAdsLibraryMedia",
-        "media_library",
-        "Takes a medium that was uploaded into the library.",
-        add_media,
-    )
-    .requires_role(RequiredRole::CreativeWriter)
-    .params(&[
-        FieldSpec::new("media_key", Kind::custom(&MediaKeyText)),
-        FieldSpec::new("media_id", Kind::LONG),
-        FieldSpec::new("media_category", Kind::word(CATEGORIES)),
-        NAME,
-        FILE_NAME,
-        TITLE,
-        DESCRIPTION,
-        POSTER,
-    ]),
-    CustomOperation::mutation(
-        "PUT",
-        "updateAdsMedia",
-        "media_library/{media_key}",
-        "Changes what is said of a medium of the library.",
-        update_media,
-    )
-    .requires_role(RequiredRole::CreativeWriter)
-    .params(&[KEY, NAME, FILE_NAME, TITLE, DESCRIPTION, POSTER]),
-    CustomOperation::mutation(
-        "DELETE",
-        "deleteAdsMedia",
-        "media_library/{media_key}",
-        "Removes a medium from the library.",
-        remove_media,
-    )
-    .requires_role(RequiredRole::CreativeWriter)
-    .params(&[KEY]),
+    CustomOperation::post("addAdsLibraryMedia", "media_library", add_media)
+        .summary("Takes a medium that was uploaded into the library.")
+        .requires_role(RequiredRole::CreativeWriter)
+        .params(&[
+            FieldSpec::new("media_key", Kind::custom(&MediaKeyText)),
+            FieldSpec::new("media_id", Kind::LONG),
+            FieldSpec::new("media_category", Kind::word(CATEGORIES)),
+            NAME,
+            FILE_NAME,
+            TITLE,
+            DESCRIPTION,
+            POSTER,
+        ]),
+    CustomOperation::put("updateAdsMedia", "media_library/{media_key}", update_media)
+        .summary("Changes what is said of a medium of the library.")
+        .requires_role(RequiredRole::CreativeWriter)
+        .params(&[KEY, NAME, FILE_NAME, TITLE, DESCRIPTION, POSTER]),
+    CustomOperation::delete("deleteAdsMedia", "media_library/{media_key}", remove_media)
+        .summary("Removes a medium from the library.")
+        .requires_role(RequiredRole::CreativeWriter)
+        .params(&[KEY]),
 ];
 
 fn list_media(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {

@@ -32,44 +32,31 @@ const POST_IDS: FieldSpec = FieldSpec::new("post_ids", Kind::LONG.list(1, 200)).
 pub const TRIM_USER: FieldSpec = FieldSpec::new("trim_user", Kind::BOOL).default_flag(false);
 
 pub static OPERATIONS: &[CustomOperation] = &[
-    CustomOperation::get(
-        "getAdsPosts",
-        "<posts>",
-        "A page of posts of a user of the account, newest first.",
-        list_posts,
-    )
-    .requires_role(RequiredRole::CreativeReader)
-    .params(&[
-        POST_TYPE,
-        COUNT,
-        CURSOR,
-        FieldSpec::new("include_mentions_and_replies", Kind::BOOL).default_flag(false),
-        FieldSpec::text("name", 1, 80),
-        FieldSpec::one_of("timeline_type", &["ALL", "NULLCAST", "ORGANIC"]).default_word("NULLCAST"),
-        TRIM_USER,
-        POST_IDS,
-        FieldSpec::new("user_id", Kind::ID),
-    ]),
-    CustomOperation::mutation(
-        "PUT",
-        "nameAdsPost",
-        "<posts>/{post_id}/name",
-        "Names a published post; an empty name is none.",
-        name_post,
-    )
-    .requires_role(RequiredRole::CreativeWriter)
-    .params(&[
-        FieldSpec::new("post_id", Kind::LONG).legacy_name("tweet_id").required().update(FieldRequirement::Required),
-        FieldSpec::text("name", 1, 80),
-    ]),
-    CustomOperation::get(
-        "getAdsPostPreviews",
-        "<post>_previews",
-        "Pages that show what some posts look like, for a quarter of an hour.",
-        list_previews,
-    )
-    .requires_role(RequiredRole::CreativeReader)
-    .params(&[POST_IDS.required(), POST_TYPE]),
+    CustomOperation::get("getAdsPosts", "<posts>", list_posts)
+        .summary("A page of posts of a user of the account, newest first.")
+        .requires_role(RequiredRole::CreativeReader)
+        .params(&[
+            POST_TYPE,
+            COUNT,
+            CURSOR,
+            FieldSpec::new("include_mentions_and_replies", Kind::BOOL).default_flag(false),
+            FieldSpec::text("name", 1, 80),
+            FieldSpec::one_of("timeline_type", &["ALL", "NULLCAST", "ORGANIC"]).default_word("NULLCAST"),
+            TRIM_USER,
+            POST_IDS,
+            FieldSpec::new("user_id", Kind::ID),
+        ]),
+    CustomOperation::put("nameAdsPost", "<posts>/{post_id}/name", name_post)
+        .summary("Names a published post; an empty name is none.")
+        .requires_role(RequiredRole::CreativeWriter)
+        .params(&[
+            FieldSpec::new("post_id", Kind::LONG).legacy_name("tweet_id").required().update(FieldRequirement::Required),
+            FieldSpec::text("name", 1, 80),
+        ]),
+    CustomOperation::get("getAdsPostPreviews", "<post>_previews", list_previews)
+        .summary("Pages that show what some posts look like, for a quarter of an hour.")
+        .requires_role(RequiredRole::CreativeReader)
+        .params(&[POST_IDS.required(), POST_TYPE]),
 ];
 
 #[derive(Clone, Debug)]

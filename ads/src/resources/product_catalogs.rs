@@ -43,41 +43,27 @@ const fn path_id(name: &'static str, resource: &'static Resource) -> FieldSpec {
 }
 
 pub static OPERATIONS: &[CustomOperation] = &[
-    CustomOperation::get(
-        "getAdsProductCatalogs",
-        "/product_catalogs",
-        "The product catalog of the authenticated user, if there is one.",
-        list_catalogs,
-    )
-    .requires_role(RequiredRole::Anyone)
-    .rate_limited(AdsRateClass::PerQuarterHour(1_000))
-    .params(&[USER_ID]),
-    mutation("POST", "createAdsProductCatalog", "/product_catalogs", "Creates a product catalog.", create_catalog)
+    CustomOperation::get("getAdsProductCatalogs", "/product_catalogs", list_catalogs)
+        .summary("The product catalog of the authenticated user, if there is one.")
+        .requires_role(RequiredRole::Anyone)
+        .rate_limited(AdsRateClass::PerQuarterHour(1_000))
+        .params(&[USER_ID]),
+    CustomOperation::post("createAdsProductCatalog", "/product_catalogs", create_catalog)
+        .summary("Creates a product catalog.")
+        .requires_role(RequiredRole::Anyone)
         .rate_limited(CATALOG_WRITES)
         .params(&[NAME, USER_ID]),
-    mutation("PUT", "updateAdsProductCatalog", "/product_catalogs/{id}", "Renames a product catalog.", rename_catalog)
+    CustomOperation::put("updateAdsProductCatalog", "/product_catalogs/{id}", rename_catalog)
+        .summary("Renames a product catalog.")
+        .requires_role(RequiredRole::Anyone)
         .rate_limited(CATALOG_WRITES)
         .params(&[ID, NAME]),
-    mutation(
-        "DELETE",
-        "deleteAdsProductCatalog",
-        "/product_catalogs/{id}",
-        "Deletes a product catalog with all that it contains, for good.",
-        delete_catalog,
-    )
-    .rate_limited(CATALOG_WRITES)
-    .params(&[ID]),
+    CustomOperation::delete("deleteAdsProductCatalog", "/product_catalogs/{id}", delete_catalog)
+        .summary("Deletes a product catalog with all that it contains, for good.")
+        .requires_role(RequiredRole::Anyone)
+        .rate_limited(CATALOG_WRITES)
+        .params(&[ID]),
 ];
-
-const fn mutation(
-    method: &'static str,
-    id: &'static str,
-    path: &'static str,
-    about: &'static str,
-    handler: ads_engine::OperationHandler,
-) -> CustomOperation {
-    CustomOperation::mutation(method, id, path, about, handler).requires_role(RequiredRole::Anyone)
-}
 
 fn list_catalogs(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     require_own_user(ctx, params)?;

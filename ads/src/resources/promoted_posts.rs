@@ -43,18 +43,14 @@ pub static PROMOTED_POST: Resource = Resource {
     ..Resource::DEFAULT
 };
 
-pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::mutation(
-    "POST",
-    "createAdsPromotedPosts",
-    "promoted_<posts>",
-    "Promotes posts in a line item: all of them or none.",
-    promote_posts,
-)
-.requires_role(RequiredRole::CampaignWriter)
-.params(&[
-    FieldSpec::reference("line_item_id", &LINE_ITEM).required(),
-    FieldSpec::new("post_ids", Kind::LONG.list(1, 50)).legacy_name("tweet_ids").required(),
-])];
+pub static OPERATIONS: &[CustomOperation] =
+    &[CustomOperation::post("createAdsPromotedPosts", "promoted_<posts>", promote_posts)
+        .summary("Promotes posts in a line item: all of them or none.")
+        .requires_role(RequiredRole::CampaignWriter)
+        .params(&[
+            FieldSpec::reference("line_item_id", &LINE_ITEM).required(),
+            FieldSpec::new("post_ids", Kind::LONG.list(1, 50)).legacy_name("tweet_ids").required(),
+        ])];
 
 fn promote_posts(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(params)?;

@@ -36,10 +36,10 @@ pub static PUBLISHER: Resource = Resource {
     ..Resource::DEFAULT
 };
 
-pub static OPERATIONS: &[CustomOperation] =
-    &[CustomOperation::get("getAdsPublishers", "/publishers", "Publishers of categories of content.", list_publishers)
-        .requires_role(RequiredRole::Anyone)
-        .rate_limited(AdsRateClass::Low)];
+pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::get("getAdsPublishers", "/publishers", list_publishers)
+    .summary("Publishers of categories of content.")
+    .requires_role(RequiredRole::Anyone)
+    .rate_limited(AdsRateClass::Low)];
 
 fn list_publishers(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(params)?;

@@ -40,38 +40,22 @@ const RECOMMENDATION_PATH: &str = "recommendations/{recommendation_id}";
 
 /// Available in both API versions.
 pub static OPERATIONS: &[CustomOperation] = &[
-    CustomOperation::get(
-        "getAdsRecommendations",
-        "recommendations",
-        "Recommendations for an account that are open: at most one for each funding instrument.",
-        list_recommendations,
-    )
-    .version("5")
-    .requires_role(RequiredRole::CampaignReader),
-    CustomOperation::get(
-        "getAdsRecommendation",
-        RECOMMENDATION_PATH,
-        "A recommendation, as a tree of changes.",
-        get_recommendation,
-    )
-    .version("5")
-    .requires_role(RequiredRole::CampaignReader)
-    .params(&[ID]),
-    CustomOperation::get(
-        "getAdsRecommendationsOfTwelve",
-        "recommendations",
-        "The same as in version 5.",
-        list_recommendations,
-    )
-    .requires_role(RequiredRole::CampaignReader),
-    CustomOperation::get(
-        "getAdsRecommendationOfTwelve",
-        RECOMMENDATION_PATH,
-        "The same as in version 5.",
-        get_recommendation,
-    )
-    .requires_role(RequiredRole::CampaignReader)
-    .params(&[ID]),
+    CustomOperation::get("getAdsRecommendations", "recommendations", list_recommendations)
+        .summary("Recommendations for an account that are open: at most one for each funding instrument.")
+        .version("5")
+        .requires_role(RequiredRole::CampaignReader),
+    CustomOperation::get("getAdsRecommendation", RECOMMENDATION_PATH, get_recommendation)
+        .summary("A recommendation, as a tree of changes.")
+        .version("5")
+        .requires_role(RequiredRole::CampaignReader)
+        .params(&[ID]),
+    CustomOperation::get("getAdsRecommendationsOfTwelve", "recommendations", list_recommendations)
+        .summary("The same as in version 5.")
+        .requires_role(RequiredRole::CampaignReader),
+    CustomOperation::get("getAdsRecommendationOfTwelve", RECOMMENDATION_PATH, get_recommendation)
+        .summary("The same as in version 5.")
+        .requires_role(RequiredRole::CampaignReader)
+        .params(&[ID]),
 ];
 
 fn list_recommendations(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {

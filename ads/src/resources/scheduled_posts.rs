@@ -64,14 +64,13 @@ pub static SCHEDULED_POST: Resource = Resource {
 
 const STATES: &[&str] = &["SCHEDULED", "SUCCESS", "FAILED", "DELETED"];
 
-pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
-    "getAdsScheduledPosts",
-    "scheduled_<posts>",
-    "A page of scheduled posts of a user.",
-    |ctx: &mut AccountContext<'_, '_>, params| compositions::list(ctx, &SCHEDULED_POST, params),
-)
-.requires_role(RequiredRole::CreativeReader)
-.params(LIST_PARAMS)];
+pub static OPERATIONS: &[CustomOperation] =
+    &[CustomOperation::get("getAdsScheduledPosts", "scheduled_<posts>", |ctx: &mut AccountContext<'_, '_>, params| {
+        compositions::list(ctx, &SCHEDULED_POST, params)
+    })
+    .summary("A page of scheduled posts of a user.")
+    .requires_role(RequiredRole::CreativeReader)
+    .params(LIST_PARAMS)];
 
 /// How far ahead a post may be scheduled.
 const MAX_AHEAD_MS: i64 = 365 * DAY_MS;

@@ -53,16 +53,12 @@ const FIELDS: &[FieldSpec] = &[
 ];
 
 pub static OPERATIONS: &[CustomOperation] = &[
-    CustomOperation::get("getAdsTaxSettings", "tax_settings", "The tax settings of an account.", get_tax_settings)
+    CustomOperation::get("getAdsTaxSettings", "tax_settings", get_tax_settings)
+        .summary("The tax settings of an account.")
         .requires_role(RequiredRole::Admin),
-    CustomOperation::mutation(
-        "PUT",
-        "updateAdsTaxSettings",
-        "tax_settings",
-        "Changes the tax settings of an account.",
-        update_tax_settings,
-    )
-    .params(FIELDS),
+    CustomOperation::put("updateAdsTaxSettings", "tax_settings", update_tax_settings)
+        .summary("Changes the tax settings of an account.")
+        .params(FIELDS),
 ];
 
 fn validate_tax_id(change: &RecordChange) -> Result<(), AdsProblem> {

@@ -6,12 +6,9 @@ use ads_engine::{AccountContext, CustomOperation, OperationOutput, ParsedParams}
 use base::Error;
 use serde_json::{Value, json};
 
-pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
-    "getAdsUserAccess",
-    "authenticated_user_access",
-    "The authenticated user's permissions on an account.",
-    get_user_access,
-)];
+pub static OPERATIONS: &[CustomOperation] =
+    &[CustomOperation::get("getAdsUserAccess", "authenticated_user_access", get_user_access)
+        .summary("The authenticated user's permissions on an account.")];
 
 fn get_user_access(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(params)?;

@@ -43,22 +43,13 @@ const TYPES: FieldSpec = FieldSpec::new(
 const USER: FieldSpec = FieldSpec::new("user_id", Kind::ID).required().update(FieldRequirement::Required);
 
 pub static OPERATIONS: &[CustomOperation] = &[
-    CustomOperation::get(
-        "getAdsUserSettings",
-        "user_settings/{user_id}",
-        "A user's settings on an account.",
-        get_user_settings,
-    )
-    .params(&[USER]),
-    CustomOperation::mutation(
-        "PUT",
-        "updateAdsUserSettings",
-        "user_settings/{user_id}",
-        "Changes the authenticated user's settings on an account.",
-        update_user_settings,
-    )
-    .requires_role(RequiredRole::Member)
-    .params(&[USER, EMAIL, PHONE, EXTENSION, TYPES]),
+    CustomOperation::get("getAdsUserSettings", "user_settings/{user_id}", get_user_settings)
+        .summary("A user's settings on an account.")
+        .params(&[USER]),
+    CustomOperation::put("updateAdsUserSettings", "user_settings/{user_id}", update_user_settings)
+        .summary("Changes the authenticated user's settings on an account.")
+        .requires_role(RequiredRole::Member)
+        .params(&[USER, EMAIL, PHONE, EXTENSION, TYPES]),
 ];
 
 fn validate_contact(change: &RecordChange) -> Result<(), AdsProblem> {

@@ -3,11 +3,11 @@
 use base::{Scope, Scopes};
 use web::endpoint::{BodySpec, Endpoint, Kind, Parameter, per_quarter_hour};
 
-use super::shared::{BACKFILL, SPAN, app_endpoint, page_params};
-use crate::v2;
+use super::shared::{BACKFILL, SPAN, app_endpoint, app_stream, page_params};
+use crate::v2::activity;
 
 pub static ACTIVITY: &[Endpoint] = &[
-    Endpoint::new("createActivitySubscription", "POST", "/2/activity/subscriptions")
+    Endpoint::post("createActivitySubscription", "/2/activity/subscriptions", &activity::subscribe)
         .summary("Subscribes the app to an event type.")
         .permit("1A2", Scopes::NONE)
         .limits(&[per_quarter_hour(500)], &[per_quarter_hour(500)])
@@ -16,34 +16,43 @@ pub static ACTIVITY: &[Endpoint] = &[
             Parameter::member("filter", Kind::object(FILTER)).as_required(),
             TAG,
             WEBHOOK_ID,
-        ]))
-        .handler(&v2::activity::subscribe),
-    Endpoint::new("getActivitySubscriptions", "GET", "/2/activity/subscriptions")
+        ])),
+    Endpoint::get("getActivitySubscriptions", "/2/activity/subscriptions", &activity::list_subscriptions)
         .summary("The app's activity subscriptions.")
         .permit("1A2", Scopes::from_slice(&[Scope::TweetRead, Scope::LikeRead]))
         .limits(&[per_quarter_hour(500)], &[per_quarter_hour(500)])
-        .params(&[&page_params(1, 1_000, 1_000)])
-        .handler(&v2::activity::list_subscriptions),
-    app_endpoint("updateActivitySubscription", "PUT", "/2/activity/subscriptions/{subscription_id}")
-        .summary("Updates the tag or the webhook of a subscription.")
-        .limits(&[per_quarter_hour(500)], &[])
-        .params(&[SUBSCRIPTION])
-        .body(BodySpec::Json(&[TAG, WEBHOOK_ID]))
-        .handler(&v2::activity::update_subscription),
-    app_endpoint("deleteActivitySubscription", "DELETE", "/2/activity/subscriptions/{subscription_id}")
-        .summary("Deletes a subscription.")
-        .limits(&[per_quarter_hour(500)], &[])
-        .params(&[SUBSCRIPTION])
-        .handler(&v2::activity::delete_subscription),
-    app_endpoint("deleteActivitySubscriptionsByIds", "DELETE", "/2/activity/subscriptions")
-        .summary("Deletes subscriptions by id.")
-        .params(&[&[Parameter::query("ids", Kind::ID.list(1, 100), "The ids of the subscriptions.").as_required()]])
-        .handler(&v2::activity::delete_subscriptions),
-    app_endpoint("activityStream", "GET", "/2/activity/stream")
+        .params(&[&page_params(1, 1_000, 1_000)]),
+    app_endpoint(
+        "updateActivitySubscription",
+        "PUT",
+        "/2/activity/subscriptions/{subscription_id}",
+        &activity::update_subscription,
+    )
+    .summary("Updates the tag or the webhook of a subscription.")
+    .limits(&[per_quarter_hour(500)], &[])
+    .params(&[SUBSCRIPTION])
+    .body(BodySpec::Json(&[TAG, WEBHOOK_ID])),
+    app_endpoint(
+        "deleteActivitySubscription",
+        "DELETE",
+        "/2/activity/subscriptions/{subscription_id}",
+        &activity::delete_subscription,
+    )
+    .summary("Deletes a subscription.")
+    .limits(&[per_quarter_hour(500)], &[])
+    .params(&[SUBSCRIPTION]),
+    app_endpoint(
+        "deleteActivitySubscriptionsByIds",
+        "DELETE",
+        "/2/activity/subscriptions",
+        &activity::delete_subscriptions,
+    )
+    .summary("Deletes subscriptions by id.")
+    .params(&[&[Parameter::query("ids", Kind::ID.list(1, 100), "The ids of the subscriptions.").as_required()]]),
+    app_stream("activityStream", "/2/activity/stream", &activity::open_stream)
         .summary("Events of the app's subscriptions, as they happen.")
         .limits(&[per_quarter_hour(450)], &[])
-        .params(&[BACKFILL, SPAN])
-        .stream_handler(&v2::activity::open_stream),
+        .params(&[BACKFILL, SPAN]),
 ];
 
 const SUBSCRIPTION: &[Parameter] = &[Parameter::path_id("subscription_id", "The id of the subscription.")];

@@ -5,31 +5,27 @@ use network::bookmarks::FOLDER_NAME_LENGTH;
 use web::endpoint::{BodySpec, Endpoint, Kind, Parameter, per_quarter_hour};
 
 use super::shared::{OWN, POST, POST_FIELDS, POST_ID, POST_OF_USER, READ, page_params};
-use crate::v2;
+use crate::v2::bookmarks;
 
 pub static BOOKMARKS: &[Endpoint] = &[
-    Endpoint::new("getUsersBookmarks", "GET", "/2/users/{id}/bookmarks")
-        .handler(&v2::bookmarks::list)
+    Endpoint::get("getUsersBookmarks", "/2/users/{id}/bookmarks", &bookmarks::list)
         .summary("Posts that the authenticated user bookmarked, newest bookmark first.")
         .permit("12", READ.with_scope(Scope::BookmarkRead))
         .limits(&[], &[per_quarter_hour(180)])
         .params(&[OWN, &page_params(1, 100, 100), POST_FIELDS]),
-    Endpoint::new("createUsersBookmark", "POST", "/2/users/{id}/bookmarks")
-        .handler(&v2::bookmarks::create)
+    Endpoint::post("createUsersBookmark", "/2/users/{id}/bookmarks", &bookmarks::create)
         .summary("Bookmarks a post as the authenticated user.")
         .permit("2", READ.with_scope(Scope::BookmarkWrite))
         .limits(&[], &[per_quarter_hour(50)])
         .params(&[OWN])
         .body(BodySpec::Json(&[POST_ID, Parameter::member("folder_id", Kind::ID)])),
-    Endpoint::new("deleteUsersBookmark", "DELETE", "/2/users/{id}/bookmarks/{post_id}")
+    Endpoint::delete("deleteUsersBookmark", "/2/users/{id}/bookmarks/{post_id}", &bookmarks::delete)
         .aliases(&["/2/users/{id}/bookmarks{post_id}", "/2/users/{id}/bookmarks:{post_id}"])
-        .handler(&v2::bookmarks::delete)
         .summary("Removes a bookmark of the authenticated user.")
         .permit("2", READ.with_scope(Scope::BookmarkWrite))
         .limits(&[], &[per_quarter_hour(50)])
         .params(&[OWN, POST_OF_USER]),
-    Endpoint::new("getPostsBookmarks", "GET", "/2/<posts>/{id}/bookmarks")
-        .handler(&v2::bookmarks::list_for_post)
+    Endpoint::get("getPostsBookmarks", "/2/<posts>/{id}/bookmarks", &bookmarks::list_for_post)
         .summary(
             "The post with this id, if the authenticated user bookmarked it; with the user's own \
              id, all their bookmarks.",
@@ -37,8 +33,7 @@ pub static BOOKMARKS: &[Endpoint] = &[
         .permit("12", READ.with_scope(Scope::BookmarkRead))
         .limits(&[], &[per_quarter_hour(180)])
         .params(&[POST, &page_params(1, 100, 100), POST_FIELDS]),
-    Endpoint::new("createPostsBookmark", "POST", "/2/<posts>/{id}/bookmarks")
-        .handler(&v2::bookmarks::create_for_post)
+    Endpoint::post("createPostsBookmark", "/2/<posts>/{id}/bookmarks", &bookmarks::create_for_post)
         .summary(
             "Bookmarks the post with this id; with the authenticated user's own id, the post that \
              the body names.",
@@ -50,25 +45,26 @@ pub static BOOKMARKS: &[Endpoint] = &[
             Parameter::member_named(VocabularyWord::new("post_id", "tweet_id"), Kind::ID),
             Parameter::member("folder_id", Kind::ID),
         ])),
-    Endpoint::new("getUsersBookmarkFolders", "GET", "/2/users/{id}/bookmarks/folders")
-        .handler(&v2::bookmarks::list_folders)
+    Endpoint::get("getUsersBookmarkFolders", "/2/users/{id}/bookmarks/folders", &bookmarks::list_folders)
         .summary("The bookmark folders of the authenticated user.")
         .permit("12", FOLDERS.with_scope(Scope::BookmarkRead))
         .limits(&[per_quarter_hour(50)], &[per_quarter_hour(50)])
         .params(&[OWN, &page_params(1, 100, 100)]),
-    Endpoint::new("createUsersBookmarkFolder", "POST", "/2/users/{id}/bookmarks/folders")
-        .handler(&v2::bookmarks::create_folder)
+    Endpoint::post("createUsersBookmarkFolder", "/2/users/{id}/bookmarks/folders", &bookmarks::create_folder)
         .summary("Creates a bookmark folder for the authenticated user.")
         .permit("2", FOLDERS.with_scope(Scope::BookmarkWrite))
         .params(&[OWN])
         .body(BodySpec::Json(&[Parameter::member("name", Kind::text(1, FOLDER_NAME_LENGTH)).as_required()]))
         .success_status(201),
-    Endpoint::new("getUsersBookmarksByFolderId", "GET", "/2/users/{id}/bookmarks/folders/{folder_id}")
-        .handler(&v2::bookmarks::list_folder_posts)
-        .summary("Ids of the posts in a bookmark folder of the authenticated user.")
-        .permit("12", READ.with_scope(Scope::BookmarkRead))
-        .limits(&[per_quarter_hour(50)], &[per_quarter_hour(50)])
-        .params(&[OWN, &[Parameter::path_id("folder_id", "The id of the folder.")], &page_params(1, 100, 100)]),
+    Endpoint::get(
+        "getUsersBookmarksByFolderId",
+        "/2/users/{id}/bookmarks/folders/{folder_id}",
+        &bookmarks::list_folder_posts,
+    )
+    .summary("Ids of the posts in a bookmark folder of the authenticated user.")
+    .permit("12", READ.with_scope(Scope::BookmarkRead))
+    .limits(&[per_quarter_hour(50)], &[per_quarter_hour(50)])
+    .params(&[OWN, &[Parameter::path_id("folder_id", "The id of the folder.")], &page_params(1, 100, 100)]),
 ];
 
 const FOLDERS: Scopes = Scopes::from_slice(&[Scope::UsersRead]);

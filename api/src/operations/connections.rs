@@ -4,10 +4,10 @@ use view::ObjectKind;
 use web::endpoint::{BodySpec, Endpoint, FieldNames, Kind, Parameter, per_quarter_hour};
 
 use super::shared::{app_endpoint, object_fields_param, page_params};
-use crate::v2;
+use crate::v2::connections;
 
 pub static CONNECTIONS: &[Endpoint] = &[
-    app_endpoint("getConnectionHistory", "GET", "/2/connections")
+    app_endpoint("getConnectionHistory", "GET", "/2/connections", &connections::list)
         .summary("Active and past stream connections of the app.")
         .params(&[
             &[
@@ -25,20 +25,16 @@ pub static CONNECTIONS: &[Endpoint] = &[
                 object_fields_param("connection.fields", &FieldNames(ObjectKind::CONNECTION)),
             ],
             &page_params(1, 100, 10),
-        ])
-        .handler(&v2::connections::list),
-    app_endpoint("deleteAllConnections", "DELETE", "/2/connections/all")
+        ]),
+    app_endpoint("deleteAllConnections", "DELETE", "/2/connections/all", &connections::close_all)
         .summary("Closes all stream connections of the app.")
-        .limits(&[per_quarter_hour(25)], &[])
-        .handler(&v2::connections::close_all),
-    app_endpoint("deleteConnectionsByEndpoint", "DELETE", "/2/connections/{endpoint_id}")
+        .limits(&[per_quarter_hour(25)], &[]),
+    app_endpoint("deleteConnectionsByEndpoint", "DELETE", "/2/connections/{endpoint_id}", &connections::close_endpoint)
         .summary("Closes the app's connections to one stream.")
-        .params(&[&[Parameter::path("endpoint_id", Kind::one_of(STREAMS), "The name of the stream.")]])
-        .handler(&v2::connections::close_endpoint),
-    app_endpoint("deleteConnectionsByUuids", "DELETE", "/2/connections")
+        .params(&[&[Parameter::path("endpoint_id", Kind::one_of(STREAMS), "The name of the stream.")]]),
+    app_endpoint("deleteConnectionsByUuids", "DELETE", "/2/connections", &connections::close_listed)
         .summary("Closes connections by UUID.")
-        .body(BodySpec::Json(&[Parameter::member("uuids", Kind::text(1, 64).list(1, 100)).as_required()]))
-        .handler(&v2::connections::close_listed),
+        .body(BodySpec::Json(&[Parameter::member("uuids", Kind::text(1, 64).list(1, 100)).as_required()])),
 ];
 
 const STREAMS: &[&str] = &[

@@ -4,122 +4,105 @@ use base::{Scope, Scopes};
 use web::endpoint::{BodySpec, Endpoint, Kind, Parameter, per_quarter_hour};
 
 use super::shared::{LIST, LIST_FIELDS, OWN, POST_FIELDS, READ, USER, USER_FIELDS, page_params};
-use crate::v2;
+use crate::v2::lists;
 
 pub static LISTS: &[Endpoint] = &[
-    Endpoint::new("getListsById", "GET", "/2/lists/{id}")
+    Endpoint::get("getListsById", "/2/lists/{id}", &lists::get)
         .summary("A list by id.")
         .permit("1A2", SEE)
         .limits(&[per_quarter_hour(75)], &[per_quarter_hour(75)])
-        .params(&[LIST, LIST_FIELDS])
-        .handler(&v2::lists::get),
-    Endpoint::new("getUsersOwnedLists", "GET", "/2/users/{id}/owned_lists")
+        .params(&[LIST, LIST_FIELDS]),
+    Endpoint::get("getUsersOwnedLists", "/2/users/{id}/owned_lists", &lists::list_owned)
         .summary("Lists that a user owns.")
         .permit("1A2", SEE)
         .limits(&[per_quarter_hour(15)], &[per_quarter_hour(15)])
-        .params(&[USER, &page_params(1, 100, 100), LIST_FIELDS])
-        .handler(&v2::lists::list_owned),
-    Endpoint::new("createLists", "POST", "/2/lists")
+        .params(&[USER, &page_params(1, 100, 100), LIST_FIELDS]),
+    Endpoint::post("createLists", "/2/lists", &lists::create)
         .summary("Creates a list for the authenticated user.")
         .permit("12", SEE.with_scope(Scope::ListWrite))
         .limits(&[], &[per_quarter_hour(300)])
         .body(BodySpec::Json(&[Parameter::member("name", Kind::text(1, 25)).as_required(), DESCRIPTION, PRIVATE]))
-        .success_status(201)
-        .handler(&v2::lists::create),
-    Endpoint::new("updateLists", "PUT", "/2/lists/{id}")
+        .success_status(201),
+    Endpoint::put("updateLists", "/2/lists/{id}", &lists::update)
         .summary("Updates a list of the authenticated user.")
         .permit("12", MANAGE)
         .limits(&[], &[per_quarter_hour(300)])
         .params(&[LIST])
-        .body(BodySpec::Json(&[Parameter::member("name", Kind::text(1, 25)), DESCRIPTION, PRIVATE]))
-        .handler(&v2::lists::update),
-    Endpoint::new("deleteLists", "DELETE", "/2/lists/{id}")
+        .body(BodySpec::Json(&[Parameter::member("name", Kind::text(1, 25)), DESCRIPTION, PRIVATE])),
+    Endpoint::delete("deleteLists", "/2/lists/{id}", &lists::delete)
         .summary("Deletes a list of the authenticated user.")
         .permit("12", MANAGE)
         .limits(&[], &[per_quarter_hour(300)])
-        .params(&[LIST])
-        .handler(&v2::lists::delete),
-    Endpoint::new("getListsPosts", "GET", "/2/lists/{id}/<posts>")
+        .params(&[LIST]),
+    Endpoint::get("getListsPosts", "/2/lists/{id}/<posts>", &lists::list_posts)
         .summary("Posts of a list's members, newest first; those of a private list need the scope `list.read` too.")
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(900)], &[per_quarter_hour(900)])
-        .params(&[LIST, &page_params(1, 100, 100), POST_FIELDS])
-        .handler(&v2::lists::list_posts),
+        .params(&[LIST, &page_params(1, 100, 100), POST_FIELDS]),
 ];
 
 pub static LIST_MEMBERS: &[Endpoint] = &[
-    Endpoint::new("getListsMembers", "GET", "/2/lists/{id}/members")
+    Endpoint::get("getListsMembers", "/2/lists/{id}/members", &lists::list_members)
         .summary("Members of a list.")
         .permit("1A2", SEE)
         .limits(&[per_quarter_hour(900)], &[per_quarter_hour(900)])
-        .params(&[LIST, &page_params(1, 100, 100), USER_FIELDS])
-        .handler(&v2::lists::list_members),
-    Endpoint::new("getUsersListMemberships", "GET", "/2/users/{id}/list_memberships")
+        .params(&[LIST, &page_params(1, 100, 100), USER_FIELDS]),
+    Endpoint::get("getUsersListMemberships", "/2/users/{id}/list_memberships", &lists::list_memberships)
         .summary("Lists that a user is a member of.")
         .permit("1A2", SEE)
         .limits(&[per_quarter_hour(75)], &[per_quarter_hour(75)])
-        .params(&[USER, &page_params(1, 100, 100), LIST_FIELDS])
-        .handler(&v2::lists::list_memberships),
-    Endpoint::new("addListsMember", "POST", "/2/lists/{id}/members")
+        .params(&[USER, &page_params(1, 100, 100), LIST_FIELDS]),
+    Endpoint::post("addListsMember", "/2/lists/{id}/members", &lists::add_member)
         .summary("Adds a user to a list of the authenticated user.")
         .permit("12", MANAGE)
         .limits(&[], &[per_quarter_hour(300)])
         .params(&[LIST])
-        .body(BodySpec::Json(&[Parameter::member("user_id", Kind::ID).as_required()]))
-        .handler(&v2::lists::add_member),
-    Endpoint::new("removeListsMemberByUserId", "DELETE", "/2/lists/{id}/members/{user_id}")
+        .body(BodySpec::Json(&[Parameter::member("user_id", Kind::ID).as_required()])),
+    Endpoint::delete("removeListsMemberByUserId", "/2/lists/{id}/members/{user_id}", &lists::remove_member)
         .summary("Removes a user from a list of the authenticated user.")
         .permit("12", MANAGE)
         .limits(&[], &[per_quarter_hour(300)])
-        .params(&[LIST, &[Parameter::path_id("user_id", "The id of the user.")]])
-        .handler(&v2::lists::remove_member),
+        .params(&[LIST, &[Parameter::path_id("user_id", "The id of the user.")]]),
 ];
 
 pub static LIST_FOLLOWS: &[Endpoint] = &[
-    Endpoint::new("getListsFollowers", "GET", "/2/lists/{id}/followers")
+    Endpoint::get("getListsFollowers", "/2/lists/{id}/followers", &lists::list_followers)
         .summary("Users who follow a list.")
         .permit("1A2", SEE)
         .limits(&[per_quarter_hour(180)], &[per_quarter_hour(180)])
-        .params(&[LIST, &page_params(1, 100, 100), USER_FIELDS])
-        .handler(&v2::lists::list_followers),
-    Endpoint::new("getUsersFollowedLists", "GET", "/2/users/{id}/followed_lists")
+        .params(&[LIST, &page_params(1, 100, 100), USER_FIELDS]),
+    Endpoint::get("getUsersFollowedLists", "/2/users/{id}/followed_lists", &lists::list_followed)
         .summary("Lists that a user follows.")
         .permit("1A2", SEE)
         .limits(&[per_quarter_hour(15)], &[per_quarter_hour(15)])
-        .params(&[USER, &page_params(1, 100, 100), LIST_FIELDS])
-        .handler(&v2::lists::list_followed),
-    Endpoint::new("followList", "POST", "/2/users/{id}/followed_lists")
+        .params(&[USER, &page_params(1, 100, 100), LIST_FIELDS]),
+    Endpoint::post("followList", "/2/users/{id}/followed_lists", &lists::follow)
         .summary("Follows a list as the authenticated user.")
         .permit("12", MANAGE)
         .limits(&[], &[per_quarter_hour(50)])
         .params(&[OWN])
-        .body(BodySpec::Json(&[LIST_ID]))
-        .handler(&v2::lists::follow),
-    Endpoint::new("unfollowList", "DELETE", "/2/users/{id}/followed_lists/{list_id}")
+        .body(BodySpec::Json(&[LIST_ID])),
+    Endpoint::delete("unfollowList", "/2/users/{id}/followed_lists/{list_id}", &lists::unfollow)
         .summary("Unfollows a list as the authenticated user.")
         .permit("12", MANAGE)
         .limits(&[], &[per_quarter_hour(50)])
-        .params(&[OWN, LIST_OF_USER])
-        .handler(&v2::lists::unfollow),
-    Endpoint::new("getUsersPinnedLists", "GET", "/2/users/{id}/pinned_lists")
+        .params(&[OWN, LIST_OF_USER]),
+    Endpoint::get("getUsersPinnedLists", "/2/users/{id}/pinned_lists", &lists::list_pinned)
         .summary("Lists that the authenticated user pinned.")
         .permit("12", SEE)
         .limits(&[per_quarter_hour(15)], &[per_quarter_hour(15)])
-        .params(&[OWN, LIST_FIELDS])
-        .handler(&v2::lists::list_pinned),
-    Endpoint::new("pinList", "POST", "/2/users/{id}/pinned_lists")
+        .params(&[OWN, LIST_FIELDS]),
+    Endpoint::post("pinList", "/2/users/{id}/pinned_lists", &lists::pin)
         .summary("Pins a list as the authenticated user.")
         .permit("12", MANAGE)
         .limits(&[], &[per_quarter_hour(50)])
         .params(&[OWN])
-        .body(BodySpec::Json(&[LIST_ID]))
-        .handler(&v2::lists::pin),
-    Endpoint::new("unpinList", "DELETE", "/2/users/{id}/pinned_lists/{list_id}")
+        .body(BodySpec::Json(&[LIST_ID])),
+    Endpoint::delete("unpinList", "/2/users/{id}/pinned_lists/{list_id}", &lists::unpin)
         .summary("Unpins a list of the authenticated user.")
         .permit("12", MANAGE)
         .limits(&[], &[per_quarter_hour(50)])
-        .params(&[OWN, LIST_OF_USER])
-        .handler(&v2::lists::unpin),
+        .params(&[OWN, LIST_OF_USER]),
 ];
 
 const SEE: Scopes = READ.with_scope(Scope::ListRead);

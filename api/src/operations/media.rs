@@ -8,7 +8,7 @@ use crate::v2::analytics;
 use crate::v2::media::{self, serve, upload};
 
 pub static UPLOADS: &[Endpoint] = &[
-    Endpoint::new("initializeMediaUpload", "POST", "/2/media/upload/initialize")
+    Endpoint::post("initializeMediaUpload", "/2/media/upload/initialize", &upload::initialize)
         .summary("Initializes a chunked upload.")
         .permit("12", WRITE)
         .limits(&[per_day(180_000)], &[per_quarter_hour(1_875)])
@@ -18,9 +18,8 @@ pub static UPLOADS: &[Endpoint] = &[
             Parameter::member("media_category", Kind::one_of(CATEGORIES)),
             Parameter::member("additional_owners", Kind::ID.list(0, 100)),
             Parameter::member("shared", Kind::BOOL),
-        ]))
-        .handler(&upload::initialize),
-    Endpoint::new("appendMediaUpload", "POST", "/2/media/upload/{id}/append")
+        ])),
+    Endpoint::post("appendMediaUpload", "/2/media/upload/{id}/append", &upload::append)
         .summary("Uploads a chunk.")
         .permit("12", WRITE)
         .limits(&[per_day(180_000)], &[per_quarter_hour(1_875)])
@@ -28,44 +27,38 @@ pub static UPLOADS: &[Endpoint] = &[
         .body(BodySpec::Multipart(&[
             Parameter::member("media", Kind::JSON).as_required(),
             Parameter::member("segment_index", SEGMENT_INDEX).as_required(),
-        ]))
-        .handler(&upload::append),
-    Endpoint::new("finalizeMediaUpload", "POST", "/2/media/upload/{id}/finalize")
+        ])),
+    Endpoint::post("finalizeMediaUpload", "/2/media/upload/{id}/finalize", &upload::finalize)
         .summary("Finalizes a chunked upload.")
         .permit("12", WRITE)
         .limits(&[per_day(180_000)], &[per_quarter_hour(1_875)])
-        .params(&[MEDIA])
-        .handler(&upload::finalize),
-    Endpoint::new("getMediaUploadStatus", "GET", "/2/media/upload")
+        .params(&[MEDIA]),
+    Endpoint::get("getMediaUploadStatus", "/2/media/upload", &upload::status)
         .summary("The processing status of an upload.")
         .permit("12", WRITE)
         .limits(&[per_day(100_000)], &[per_quarter_hour(1_000)])
-        .params(&[STATUS_PARAMS])
-        .handler(&upload::status),
+        .params(&[STATUS_PARAMS]),
     // What is required depends on `command`.
-    Endpoint::new("mediaUpload", "POST", "/2/media/upload")
+    Endpoint::post("mediaUpload", "/2/media/upload", &upload::upload)
         .summary("Uploads media in one request, or in steps selected by `command`.")
         .permit("12", WRITE)
         .limits(&[per_day(50_000)], &[per_quarter_hour(500)])
         .params(&[STEP_PARAMS])
-        .body(BodySpec::Multipart(STEP))
-        .handler(&upload::upload),
-    Endpoint::new("uploadMediaV1", "POST", "/1.1/media/upload.json")
+        .body(BodySpec::Multipart(STEP)),
+    Endpoint::post("uploadMediaV1", "/1.1/media/upload.json", &upload::upload)
         .summary("Uploads media (v1.1).")
         .permit("1", Scopes::NONE)
         .params(&[STEP_PARAMS])
         .body(BodySpec::Multipart(STEP))
         .error_format(ErrorFormat::Legacy)
-        .aliases(&["/1.1/media/upload"])
-        .handler(&upload::upload),
-    Endpoint::new("getMediaUploadStatusV1", "GET", "/1.1/media/upload.json")
+        .aliases(&["/1.1/media/upload"]),
+    Endpoint::get("getMediaUploadStatusV1", "/1.1/media/upload.json", &upload::status)
         .summary("The processing status of an upload (v1.1).")
         .permit("1", Scopes::NONE)
         .params(&[STATUS_PARAMS])
         .error_format(ErrorFormat::Legacy)
-        .aliases(&["/1.1/media/upload"])
-        .handler(&upload::status),
-    Endpoint::new("createMediaMetadataV1", "POST", "/1.1/media/metadata/create.json")
+        .aliases(&["/1.1/media/upload"]),
+    Endpoint::post("createMediaMetadataV1", "/1.1/media/metadata/create.json", &media::set_metadata_v1)
         .summary("Sets the alt text of the authenticated user's media (v1.1).")
         .permit("1", Scopes::NONE)
         .body(BodySpec::Json(&[
@@ -75,20 +68,17 @@ pub static UPLOADS: &[Endpoint] = &[
                 Kind::object(&[Parameter::member("text", Kind::text(0, 1_000)).as_required()]),
             ),
         ]))
-        .error_format(ErrorFormat::Legacy)
-        .handler(&media::set_metadata_v1),
-    Endpoint::new("createMediaSubtitlesV1", "POST", "/1.1/media/subtitles/create.json")
+        .error_format(ErrorFormat::Legacy),
+    Endpoint::post("createMediaSubtitlesV1", "/1.1/media/subtitles/create.json", &media::add_subtitles_v1)
         .summary("Adds subtitles to the authenticated user's video (v1.1).")
         .permit("1", Scopes::NONE)
         .body(BodySpec::Json(SUBTITLES_V1))
-        .error_format(ErrorFormat::Legacy)
-        .handler(&media::add_subtitles_v1),
-    Endpoint::new("deleteMediaSubtitlesV1", "POST", "/1.1/media/subtitles/delete.json")
+        .error_format(ErrorFormat::Legacy),
+    Endpoint::post("deleteMediaSubtitlesV1", "/1.1/media/subtitles/delete.json", &media::remove_subtitles_v1)
         .summary("Removes subtitles from the authenticated user's video (v1.1).")
         .permit("1", Scopes::NONE)
         .body(BodySpec::Json(SUBTITLES_V1))
-        .error_format(ErrorFormat::Legacy)
-        .handler(&media::remove_subtitles_v1),
+        .error_format(ErrorFormat::Legacy),
 ];
 
 /// The ids may be numbers here. Files are named when subtitles are added only.
@@ -107,7 +97,7 @@ const SUBTITLE_V1: Kind = Kind::object(&[
     Parameter::member("display_name", TEXT),
 ]);
 
-pub static MEDIA_FILES: &[Endpoint] = &[Endpoint::new("getMediaFile", "GET", "/media/{file}")
+pub static MEDIA_FILES: &[Endpoint] = &[Endpoint::get("getMediaFile", "/media/{file}", &serve::serve_file)
     .allow_anonymous()
     .summary("A media file, or a range of its bytes.")
     .limits(&[per_quarter_hour(100_000)], &[])
@@ -119,36 +109,31 @@ pub static MEDIA_FILES: &[Endpoint] = &[Endpoint::new("getMediaFile", "GET", "/m
             "The size of a photo; the original if that size does not exist.",
         ),
         Parameter::query("format", Kind::text(1, 10), "Accepted and ignored."),
-    ]])
-    .handler(&serve::serve_file)];
+    ]])];
 
 pub static MEDIA_DETAILS: &[Endpoint] = &[
-    Endpoint::new("createMediaMetadata", "POST", "/2/media/metadata")
+    Endpoint::post("createMediaMetadata", "/2/media/metadata", &media::set_metadata)
         .summary("Sets metadata of the authenticated user's media.")
         .permit("12", WRITE)
         .limits(&[per_day(50_000)], &[per_quarter_hour(500)])
         .body(BodySpec::Json(&[
             Parameter::member("id", Kind::ID).as_required(),
             Parameter::member("metadata", Kind::object(METADATA)),
-        ]))
-        .handler(&media::set_metadata),
-    Endpoint::new("getMediaByMediaKeys", "GET", "/2/media")
+        ])),
+    Endpoint::get("getMediaByMediaKeys", "/2/media", &media::get_many)
         .summary("Media by keys.")
         .permit("1A2", SEE)
-        .params(&[KEYS, &[MEDIA_FIELD]])
-        .handler(&media::get_many),
-    Endpoint::new("getMediaByMediaKey", "GET", "/2/media/{media_key}")
+        .params(&[KEYS, &[MEDIA_FIELD]]),
+    Endpoint::get("getMediaByMediaKey", "/2/media/{media_key}", &media::get)
         .summary("Media by key.")
         .permit("1A2", SEE)
-        .params(&[&[Parameter::path("media_key", Kind::pattern(&MEDIA_KEY), "The key of the media."), MEDIA_FIELD]])
-        .handler(&media::get),
-    Endpoint::new("getMediaAnalytics", "GET", "/2/media/analytics")
+        .params(&[&[Parameter::path("media_key", Kind::pattern(&MEDIA_KEY), "The key of the media."), MEDIA_FIELD]]),
+    Endpoint::get("getMediaAnalytics", "/2/media/analytics", &analytics::get_media_analytics)
         .summary("Metrics of the authenticated user's own media over time.")
         .permit("12", SEE)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(300)])
-        .params(&[KEYS, ANALYTICS])
-        .handler(&analytics::get_media_analytics),
-    Endpoint::new("createMediaSubtitles", "POST", "/2/media/subtitles")
+        .params(&[KEYS, ANALYTICS]),
+    Endpoint::post("createMediaSubtitles", "/2/media/subtitles", &media::add_subtitles)
         .summary("Adds subtitles to a video.")
         .permit("12", WRITE)
         .body(BodySpec::Json(&[
@@ -162,17 +147,15 @@ pub static MEDIA_DETAILS: &[Endpoint] = &[
                     Parameter::member("display_name", TEXT),
                 ]),
             ),
-        ]))
-        .handler(&media::add_subtitles),
-    Endpoint::new("deleteMediaSubtitles", "DELETE", "/2/media/subtitles")
+        ])),
+    Endpoint::delete("deleteMediaSubtitles", "/2/media/subtitles", &media::remove_subtitles)
         .summary("Removes subtitles from a video.")
         .permit("12", WRITE)
         .body(BodySpec::Json(&[
             Parameter::member("id", Kind::ID).as_required(),
             Parameter::member("media_category", TEXT).as_required(),
             Parameter::member("language_code", Kind::text(2, 2)).as_required(),
-        ]))
-        .handler(&media::remove_subtitles),
+        ])),
 ];
 
 const WRITE: Scopes = Scopes::from_slice(&[Scope::MediaWrite]);

@@ -4,11 +4,10 @@ use view::ObjectKind;
 use web::endpoint::{Endpoint, FieldNames, Kind, Parameter, per_quarter_hour};
 
 use super::shared::{READ, max_results_param, query_param};
-use crate::v2;
+use crate::v2::news;
 
 pub static NEWS: &[Endpoint] = &[
-    Endpoint::new("searchNews", "GET", "/2/news/search")
-        .handler(&v2::news::search)
+    Endpoint::get("searchNews", "/2/news/search", &news::search)
         .summary("Searches news stories.")
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(200)], &[per_quarter_hour(200)])
@@ -21,8 +20,7 @@ pub static NEWS: &[Endpoint] = &[
             ],
             NEWS_FIELDS,
         ]),
-    Endpoint::new("getNews", "GET", "/2/news/{id}")
-        .handler(&v2::news::get)
+    Endpoint::get("getNews", "/2/news/{id}", &news::get)
         .summary("A news story by id.")
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(200)], &[per_quarter_hour(200)])

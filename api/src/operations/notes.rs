@@ -5,11 +5,10 @@ use view::ObjectKind;
 use web::endpoint::{BodySpec, Endpoint, FieldNames, Kind, MAX_TEXT, Parameter, per_day, per_quarter_hour};
 
 use super::shared::{POST_FIELDS, POST_ID, object_fields_param, page_params};
-use crate::v2;
+use crate::v2::notes;
 
 pub static NOTES: &[Endpoint] = &[
-    Endpoint::new("searchEligiblePosts", "GET", "/2/notes/search/posts_eligible_for_notes")
-        .handler(&v2::notes::list_eligible_posts)
+    Endpoint::get("searchEligiblePosts", "/2/notes/search/posts_eligible_for_notes", &notes::list_eligible_posts)
         .summary("Posts that the authenticated user may write a note on.")
         .permit("12", SEE)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(90)])
@@ -25,8 +24,7 @@ pub static NOTES: &[Endpoint] = &[
             &page_params(1, 100, 10),
             POST_FIELDS,
         ]),
-    Endpoint::new("searchCommunityNotesWritten", "GET", "/2/notes/search/notes_written")
-        .handler(&v2::notes::list_written)
+    Endpoint::get("searchCommunityNotesWritten", "/2/notes/search/notes_written", &notes::list_written)
         .summary("Notes that the authenticated user wrote.")
         .permit("12", SEE)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(90)])
@@ -34,8 +32,7 @@ pub static NOTES: &[Endpoint] = &[
             &[TEST_MODE, object_fields_param("note.fields", &FieldNames(ObjectKind::NOTE))],
             &page_params(1, 100, 10),
         ]),
-    Endpoint::new("createCommunityNotes", "POST", "/2/notes")
-        .handler(&v2::notes::create)
+    Endpoint::post("createCommunityNotes", "/2/notes", &notes::create)
         .summary("Writes a note on a post as the authenticated user.")
         .permit("12", WRITE)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(90), per_day(250)])
@@ -45,15 +42,13 @@ pub static NOTES: &[Endpoint] = &[
             Parameter::member("info", Kind::object(INFO)).as_required(),
         ]))
         .success_status(201),
-    Endpoint::new("evaluateCommunityNotes", "POST", "/2/notes/evaluate")
+    Endpoint::post("evaluateCommunityNotes", "/2/notes/evaluate", &notes::evaluate)
         .aliases(&["/2/evaluate_note"])
-        .handler(&v2::notes::evaluate)
         .summary("Scores a note before it is submitted.")
         .permit("12", WRITE)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(90)])
         .body(BodySpec::Json(&[POST_ID, Parameter::member("note_text", Kind::text(0, MAX_TEXT)).as_required()])),
-    Endpoint::new("deleteCommunityNotes", "DELETE", "/2/notes/{id}")
-        .handler(&v2::notes::delete)
+    Endpoint::delete("deleteCommunityNotes", "/2/notes/{id}", &notes::delete)
         .summary("Deletes a note of the authenticated user.")
         .permit("12", WRITE)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(90)])

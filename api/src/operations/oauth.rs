@@ -10,39 +10,34 @@ use web::text_members;
 use crate::oauth;
 
 pub static OAUTH1: &[Endpoint] = &[
-    Endpoint::new("createRequestToken", "POST", "/oauth/request_token")
-        .handler(&oauth::three_legged::request_token)
+    Endpoint::post("createRequestToken", "/oauth/request_token", &oauth::three_legged::request_token)
         .summary("Issues a request token to an app.")
         .allow_anonymous()
         .limits(PER_APP, &[])
         .params(&[REQUEST_TOKEN_PARAMETERS])
         .body(BodySpec::Form(text_members! { MAX_SHORT_TEXT; oauth_callback svc_auth_access_type x_auth_access_type }))
         .error_format(ErrorFormat::Legacy),
-    Endpoint::new("getRequestToken", "GET", "/oauth/request_token")
-        .handler(&oauth::three_legged::request_token)
+    Endpoint::get("getRequestToken", "/oauth/request_token", &oauth::three_legged::request_token)
         .summary("Issues a request token, for libraries that ask for it with GET.")
         .allow_anonymous()
         .limits(PER_APP, &[])
         .params(&[REQUEST_TOKEN_PARAMETERS])
         .error_format(ErrorFormat::Legacy),
-    Endpoint::new("getAccessToken", "GET", "/oauth/access_token")
-        .handler(&oauth::three_legged::access_token)
+    Endpoint::get("getAccessToken", "/oauth/access_token", &oauth::three_legged::access_token)
         .summary("Exchanges a request token, for libraries that ask for it with GET.")
         .allow_anonymous()
         .limits(PER_APP, &[])
         .params(&[ACCESS_TOKEN_PARAMETERS])
         .error_format(ErrorFormat::Legacy),
-    Endpoint::new("createAccessToken", "POST", "/oauth/access_token")
-        .handler(&oauth::three_legged::access_token)
+    Endpoint::post("createAccessToken", "/oauth/access_token", &oauth::three_legged::access_token)
         .summary("Exchanges a request token and its verifier for an access token.")
         .allow_anonymous()
         .limits(PER_APP, &[])
         .params(&[ACCESS_TOKEN_PARAMETERS])
         .body(BodySpec::Form(text_members! { MAX_SHORT_TEXT; oauth_token oauth_verifier }))
         .error_format(ErrorFormat::Legacy),
-    Endpoint::new("invalidateAccessToken", "POST", "/1.1/oauth/invalidate_token")
+    Endpoint::post("invalidateAccessToken", "/1.1/oauth/invalidate_token", &oauth::legacy::invalidate_token)
         .aliases(&["/1.1/oauth/invalidate_token.json"])
-        .handler(&oauth::legacy::invalidate_token)
         .summary("Revokes the access token that the request is signed with.")
         .permit("1", Scopes::NONE)
         .limits(PER_APP, PER_APP)
@@ -50,14 +45,16 @@ pub static OAUTH1: &[Endpoint] = &[
 ];
 
 pub static OAUTH2: &[Endpoint] = &[
-    Endpoint::new("getAuthorizationServerMetadata", "GET", "/.well-known/oauth-authorization-server")
-        .handler(&oauth::metadata::document)
-        .summary("OAuth 2.0 authorization server metadata (RFC 8414).")
-        .allow_anonymous()
-        .limits(PER_APP, &[])
-        .error_format(ErrorFormat::OAuth2),
-    Endpoint::new("createBearerToken", "POST", "/oauth2/token")
-        .handler(&oauth::bearer::issue)
+    Endpoint::get(
+        "getAuthorizationServerMetadata",
+        "/.well-known/oauth-authorization-server",
+        &oauth::metadata::document,
+    )
+    .summary("OAuth 2.0 authorization server metadata (RFC 8414).")
+    .allow_anonymous()
+    .limits(PER_APP, &[])
+    .error_format(ErrorFormat::OAuth2),
+    Endpoint::post("createBearerToken", "/oauth2/token", &oauth::bearer::issue)
         .summary("Issues an app's bearer token, which stays the same until it is invalidated.")
         .allow_anonymous()
         .limits(PER_APP, &[])
@@ -65,16 +62,14 @@ pub static OAUTH2: &[Endpoint] = &[
         .params(&[&[Parameter::query("grant_type", TEXT, "`client_credentials`.")]])
         .body(BodySpec::Form(text_members! { MAX_SHORT_TEXT; grant_type }))
         .error_format(ErrorFormat::Legacy),
-    Endpoint::new("invalidateBearerToken", "POST", "/oauth2/invalidate_token")
-        .handler(&oauth::bearer::invalidate)
+    Endpoint::post("invalidateBearerToken", "/oauth2/invalidate_token", &oauth::bearer::invalidate)
         .summary("Invalidates an app's bearer token.")
         .allow_anonymous()
         .limits(PER_APP, &[])
         .params(&[&[Parameter::query("access_token", TEXT, "The bearer token.")]])
         .body(BodySpec::Form(text_members! { MAX_SHORT_TEXT; access_token }))
         .error_format(ErrorFormat::Legacy),
-    Endpoint::new("createOAuth2Token", "POST", "/2/oauth2/token")
-        .handler(&oauth::tokens::issue)
+    Endpoint::post("createOAuth2Token", "/2/oauth2/token", &oauth::tokens::issue)
         .summary("Exchanges a code or a refresh token for an access token.")
         .allow_anonymous()
         .limits(PER_APP, &[])
@@ -83,8 +78,7 @@ pub static OAUTH2: &[Endpoint] = &[
             grant_type code redirect_uri code_verifier refresh_token client_id client_secret scope
         }))
         .error_format(ErrorFormat::OAuth2),
-    Endpoint::new("revokeOAuth2Token", "POST", "/2/oauth2/revoke")
-        .handler(&oauth::tokens::revoke)
+    Endpoint::post("revokeOAuth2Token", "/2/oauth2/revoke", &oauth::tokens::revoke)
         .summary("Revokes an access token or a refresh token.")
         .allow_anonymous()
         .limits(PER_APP, &[])

@@ -6,56 +6,48 @@ use web::endpoint::{BodySpec, Endpoint, Kind, MAX_TEXT, Parameter, per_day, per_
 use super::shared::{
     END_TIME, EXCLUDE, POST, POST_FIELDS, PUBLISHING, READ, START_TIME, page_params, plain_fields_param,
 };
-use crate::v2;
+use crate::v2::{analytics, posts, reposts};
 
 pub static POSTS: &[Endpoint] = &[
-    Endpoint::new("getPostsByIds", "GET", "/2/<posts>")
-        .handler(&v2::posts::get_many)
+    Endpoint::get("getPostsByIds", "/2/<posts>", &posts::get_many)
         .summary("Posts by ids.")
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(3_500)], &[per_quarter_hour(5_000)])
         .params(&[IDS, POST_FIELDS]),
-    Endpoint::new("getPostsById", "GET", "/2/<posts>/{id}")
-        .handler(&v2::posts::get)
+    Endpoint::get("getPostsById", "/2/<posts>/{id}", &posts::get)
         .summary("A post by id.")
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(450)], &[per_quarter_hour(900)])
         .params(&[POST, POST_FIELDS]),
-    Endpoint::new("createPosts", "POST", "/2/<posts>")
-        .handler(&v2::posts::create)
+    Endpoint::post("createPosts", "/2/<posts>", &posts::create)
         .summary("Publishes a post, a reply, a quote or an edit as the authenticated user.")
         .permit("12", READ.with_scope(Scope::TweetWrite))
         .limits(&[per_day(10_000)], &[per_quarter_hour(100)])
         .share_limit(&PUBLISHING)
         .body(BodySpec::Json(NEW_POST))
         .success_status(201),
-    Endpoint::new("deletePosts", "DELETE", "/2/<posts>/{id}")
-        .handler(&v2::posts::delete)
+    Endpoint::delete("deletePosts", "/2/<posts>/{id}", &posts::delete)
         .summary("Deletes a post of the authenticated user with all its versions.")
         .permit("12", READ.with_scope(Scope::TweetWrite))
         .limits(&[], &[per_quarter_hour(50)])
         .params(&[POST]),
-    Endpoint::new("hidePostsReply", "PUT", "/2/<posts>/{post_id}/hidden")
-        .handler(&v2::posts::hide)
+    Endpoint::put("hidePostsReply", "/2/<posts>/{post_id}/hidden", &posts::hide)
         .summary("Hides or unhides a reply in a conversation of the authenticated user.")
         .permit("12", READ.with_scope(Scope::TweetModerateWrite))
         .limits(&[], &[per_quarter_hour(50)])
         .params(&[&[Parameter::path_id("post_id", "The id of the reply.").aliases(&["tweet_id"])]])
         .body(BodySpec::Json(&[Parameter::member("hidden", Kind::BOOL).as_required()])),
-    Endpoint::new("getPostsQuotedPosts", "GET", "/2/<posts>/{id}/<quote_posts>")
-        .handler(&v2::reposts::list_quotes)
+    Endpoint::get("getPostsQuotedPosts", "/2/<posts>/{id}/<quote_posts>", &reposts::list_quotes)
         .summary("Posts that quote a post.")
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(75)], &[per_quarter_hour(75)])
         .params(&[POST, &page_params(10, 100, 10), EXCLUDE, POST_FIELDS]),
-    Endpoint::new("getPostsReposts", "GET", "/2/<posts>/{id}/<reposts>")
-        .handler(&v2::reposts::list_for_post)
+    Endpoint::get("getPostsReposts", "/2/<posts>/{id}/<reposts>", &reposts::list_for_post)
         .summary("Reposts of a post, as posts.")
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(75)], &[per_quarter_hour(75)])
         .params(&[POST, &page_params(1, 100, 100), POST_FIELDS]),
-    Endpoint::new("getPostsAnalytics", "GET", "/2/<posts>/analytics")
-        .handler(&v2::analytics::get_post_analytics)
+    Endpoint::get("getPostsAnalytics", "/2/<posts>/analytics", &analytics::get_post_analytics)
         .summary("Metrics of the authenticated user's own posts over time.")
         .permit("12", READ)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(300)])

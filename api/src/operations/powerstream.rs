@@ -2,11 +2,11 @@
 
 use web::endpoint::{BodySpec, Endpoint, Kind, Parameter, per_day, per_quarter_hour};
 
-use super::shared::app_endpoint;
-use crate::v2;
+use super::shared::{app_endpoint, app_stream};
+use crate::v2::{powerstream, streams};
 
 pub static POWERSTREAM: &[Endpoint] = &[
-    app_endpoint("streamPowerstream", "GET", "/2/powerstream")
+    app_stream("streamPowerstream", "/2/powerstream", &streams::powerstream)
         .summary("Posts that match the powerstream's rules, as they are published.")
         .limits(&[per_quarter_hour(50)], &[])
         .params(&[&[
@@ -15,23 +15,19 @@ pub static POWERSTREAM: &[Endpoint] = &[
             Parameter::query("startTime", Kind::TIME, "The earliest time, inclusive."),
             Parameter::query("endTime", Kind::TIME, "The latest time, exclusive."),
             Parameter::query("localDcOnly", Kind::BOOL, "Whether to send only posts of the local data center."),
-        ]])
-        .stream_handler(&v2::streams::powerstream),
-    app_endpoint("getPowerstreamRules", "GET", "/2/powerstream/rules")
+        ]]),
+    app_endpoint("getPowerstreamRules", "GET", "/2/powerstream/rules", &powerstream::list_rules)
         .summary("The powerstream's rules.")
-        .limits(&[per_day(50)], &[])
-        .handler(&v2::powerstream::list_rules),
-    app_endpoint("addPowerstreamRules", "POST", "/2/powerstream/rules")
+        .limits(&[per_day(50)], &[]),
+    app_endpoint("addPowerstreamRules", "POST", "/2/powerstream/rules", &powerstream::add_rules)
         .summary("Adds rules to the powerstream.")
         .limits(&[per_day(50)], &[])
         .body(BodySpec::Json(&[RULES.as_required()]))
-        .success_status(201)
-        .handler(&v2::powerstream::add_rules),
-    app_endpoint("deletePowerstreamRules", "DELETE", "/2/powerstream/rules")
+        .success_status(201),
+    app_endpoint("deletePowerstreamRules", "DELETE", "/2/powerstream/rules", &powerstream::delete_rules)
         .summary("Deletes rules of the powerstream.")
         .limits(&[per_day(50)], &[])
-        .body(BodySpec::Json(&[RULES, Parameter::member("ids", Kind::ID.list(1, 100))]))
-        .handler(&v2::powerstream::delete_rules),
+        .body(BodySpec::Json(&[RULES, Parameter::member("ids", Kind::ID.list(1, 100))])),
 ];
 
 const RULES: Parameter = Parameter::member(

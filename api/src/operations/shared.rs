@@ -3,7 +3,8 @@
 use base::{Scope, Scopes, VocabularyWord};
 use view::ObjectKind;
 use web::endpoint::{
-    Endpoint, ExpansionNames, FieldNames, Kind, PageTokenText, Parameter, RateWindow, SharedWindow, TextPattern,
+    Endpoint, EndpointHandler, ExpansionNames, FieldNames, Kind, PageTokenText, Parameter, RateWindow, SharedWindow,
+    TextPattern,
 };
 
 /// Required by nearly every operation.
@@ -14,8 +15,21 @@ pub(crate) static PUBLISHING: SharedWindow =
     SharedWindow { name: "posts and reposts", window: RateWindow { calls: 300, seconds: 10_800 } };
 
 /// An operation for an app's own token, which has no scopes.
-pub(crate) const fn app_endpoint(id: &'static str, method: &'static str, path: &'static str) -> Endpoint {
-    Endpoint::new(id, method, path).permit("A", Scopes::NONE)
+pub(crate) const fn app_endpoint(
+    id: &'static str,
+    method: &'static str,
+    path: &'static str,
+    handler: &'static dyn EndpointHandler,
+) -> Endpoint {
+    Endpoint::new(id, method, path).handler(handler).permit("A", Scopes::NONE)
+}
+
+pub(crate) const fn app_stream(
+    id: &'static str,
+    path: &'static str,
+    handler: &'static dyn EndpointHandler,
+) -> Endpoint {
+    app_endpoint(id, "GET", path, handler).streaming()
 }
 
 // Paths.

@@ -5,11 +5,10 @@ use view::ObjectKind;
 use web::endpoint::{Endpoint, FieldNames, Kind, Parameter, per_day, per_quarter_hour};
 
 use super::shared::{READ, object_fields_param};
-use crate::v2;
+use crate::v2::trends;
 
 pub static TRENDS: &[Endpoint] = &[
-    Endpoint::new("getTrendsByWoeid", "GET", "/2/trends/by/woeid/{woeid}")
-        .handler(&v2::trends::list_by_place)
+    Endpoint::get("getTrendsByWoeid", "/2/trends/by/woeid/{woeid}", &trends::list_by_place)
         .summary("Trends of a place.")
         .permit("A2", Scopes::NONE)
         .limits(&[per_quarter_hour(75)], &[per_quarter_hour(75)])
@@ -19,8 +18,7 @@ pub static TRENDS: &[Endpoint] = &[
             Parameter::query("max_trends", Kind::int(1, 50), "The maximum number of trends.").default_number(20),
             object_fields_param("trend.fields", &FieldNames(ObjectKind::TREND)),
         ]]),
-    Endpoint::new("getTrendsPersonalizedTrends", "GET", "/2/users/personalized_trends")
-        .handler(&v2::trends::list_personalized)
+    Endpoint::get("getTrendsPersonalizedTrends", "/2/users/personalized_trends", &trends::list_personalized)
         .summary("Personalized trends of the authenticated user.")
         .permit("12", READ)
         .limits(&[per_quarter_hour(200), per_day(200)], &[per_quarter_hour(10), per_day(100)])

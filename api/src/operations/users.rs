@@ -3,11 +3,10 @@
 use web::endpoint::{Endpoint, Kind, Parameter, per_quarter_hour};
 
 use super::shared::{NEXT_TOKEN, READ, USER, USER_FIELDS, USER_QUERY, max_results_param, page_params};
-use crate::v2;
+use crate::v2::{user_search, users};
 
 pub static USERS: &[Endpoint] = &[
-    Endpoint::new("getUsersByIds", "GET", "/2/users")
-        .handler(&v2::users::get_many)
+    Endpoint::get("getUsersByIds", "/2/users", &users::get_many)
         .summary("Users by ids.")
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(900)])
@@ -15,14 +14,12 @@ pub static USERS: &[Endpoint] = &[
             &[Parameter::query("ids", Kind::ID.list(1, 100), "The ids of the users.").as_required()],
             USER_FIELDS,
         ]),
-    Endpoint::new("getUsersById", "GET", "/2/users/{id}")
-        .handler(&v2::users::get)
+    Endpoint::get("getUsersById", "/2/users/{id}", &users::get)
         .summary("A user by id.")
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(900)])
         .params(&[USER, USER_FIELDS]),
-    Endpoint::new("getUsersByUsernames", "GET", "/2/users/by")
-        .handler(&v2::users::get_many_by_username)
+    Endpoint::get("getUsersByUsernames", "/2/users/by", &users::get_many_by_username)
         .summary("Users by usernames.")
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(900)])
@@ -30,20 +27,17 @@ pub static USERS: &[Endpoint] = &[
             &[Parameter::query("usernames", Kind::USERNAME.list(1, 100), "The usernames of the users.").as_required()],
             USER_FIELDS,
         ]),
-    Endpoint::new("getUsersByUsername", "GET", "/2/users/by/username/{username}")
-        .handler(&v2::users::get_by_username)
+    Endpoint::get("getUsersByUsername", "/2/users/by/username/{username}", &users::get_by_username)
         .summary("A user by username.")
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(900)])
         .params(&[&[Parameter::path("username", Kind::USERNAME, "The username of the user.")], USER_FIELDS]),
-    Endpoint::new("getUsersMe", "GET", "/2/users/me")
-        .handler(&v2::users::get_me)
+    Endpoint::get("getUsersMe", "/2/users/me", &users::get_me)
         .summary("The authenticated user.")
         .permit("12", READ)
         .limits(&[], &[per_quarter_hour(75)])
         .params(&[USER_FIELDS]),
-    Endpoint::new("searchUsers", "GET", "/2/users/search")
-        .handler(&v2::user_search::search_users)
+    Endpoint::get("searchUsers", "/2/users/search", &user_search::search_users)
         .summary("Users whose name, username or description matches.")
         .permit("12", READ)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(900)])
@@ -55,8 +49,7 @@ pub static USERS: &[Endpoint] = &[
             ],
             USER_FIELDS,
         ]),
-    Endpoint::new("getUsersAffiliates", "GET", "/2/users/{id}/affiliates")
-        .handler(&v2::user_search::list_affiliates)
+    Endpoint::get("getUsersAffiliates", "/2/users/{id}/affiliates", &user_search::list_affiliates)
         .summary("Users who are affiliated with a user.")
         .permit("1A2", READ)
         .params(&[USER, &page_params(1, 1_000, 100), USER_FIELDS]),

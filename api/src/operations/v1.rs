@@ -7,8 +7,7 @@ use web::text_members;
 use crate::v1::{oembed, rate_limits, users};
 
 pub static V1: &[Endpoint] = &[
-    Endpoint::new("verifyCredentials", "GET", "/1.1/account/verify_credentials.json")
-        .handler(&users::verify_credentials)
+    Endpoint::get("verifyCredentials", "/1.1/account/verify_credentials.json", &users::verify_credentials)
         .summary("The authenticated user, as a v1.1 object.")
         .permit("1", Scopes::NONE)
         .limits(&[], &[per_quarter_hour(75)])
@@ -19,9 +18,8 @@ pub static V1: &[Endpoint] = &[
             Parameter::query("tweet_mode", TWEET_MODE, "Accepted and ignored: no post is included."),
         ]])
         .error_format(ErrorFormat::Legacy),
-    Endpoint::new("showUser", "GET", "/1.1/users/show.json")
+    Endpoint::get("showUser", "/1.1/users/show.json", &users::show_user)
         .aliases(&["/1.1/users/show"])
-        .handler(&users::show_user)
         .summary("A user by id or username, as a v1.1 object.")
         .permit("1A", Scopes::NONE)
         .limits(&[per_quarter_hour(900)], &[per_quarter_hour(900)])
@@ -37,9 +35,8 @@ pub static V1: &[Endpoint] = &[
     users_lookup("lookupManyUsers", "POST")
         .summary("The same for lists that are too long for a URL.")
         .body(BodySpec::Form(text_members! { MAX_TEXT; user_id screen_name include_entities tweet_mode })),
-    Endpoint::new("getRateLimitStatus", "GET", "/1.1/application/rate_limit_status.json")
+    Endpoint::get("getRateLimitStatus", "/1.1/application/rate_limit_status.json", &rate_limits::show_status)
         .aliases(&["/1.1/application/rate_limit_status"])
-        .handler(&rate_limits::show_status)
         .summary("The caller's rate limits and what is left of them.")
         .permit("1A", Scopes::NONE)
         .limits(&[per_quarter_hour(180)], &[per_quarter_hour(180)])
@@ -49,16 +46,14 @@ pub static V1: &[Endpoint] = &[
             "Families to list, separated by commas: `users,tweets`. All by default.",
         )]])
         .error_format(ErrorFormat::Legacy),
-    Endpoint::new("embedStatus", "GET", "/1.1/statuses/oembed.json")
+    Endpoint::get("embedStatus", "/1.1/statuses/oembed.json", &oembed::show_post)
         .aliases(&["/1.1/statuses/oembed"])
-        .handler(&oembed::show_post)
         .summary("A public post as HTML for other sites (oEmbed).")
         .allow_anonymous()
         .limits(EMBEDS, EMBEDS)
         .params(&[EMBED])
         .error_format(ErrorFormat::Legacy),
-    Endpoint::new("embedPost", "GET", "/oembed")
-        .handler(&oembed::show_post)
+    Endpoint::get("embedPost", "/oembed", &oembed::show_post)
         .summary("A public post as HTML for other sites (oEmbed).")
         .allow_anonymous()
         .limits(EMBEDS, EMBEDS)
@@ -68,8 +63,8 @@ pub static V1: &[Endpoint] = &[
 
 const fn users_lookup(id: &'static str, method: &'static str) -> Endpoint {
     Endpoint::new(id, method, "/1.1/users/lookup.json")
-        .aliases(&["/1.1/users/lookup"])
         .handler(&users::lookup_users)
+        .aliases(&["/1.1/users/lookup"])
         .permit("1A", Scopes::NONE)
         .limits(LOOKUPS_PER_APP, LOOKUPS_PER_USER)
         .params(&[LOOKUP])

@@ -9,9 +9,9 @@ use web::request_context::RequestContext;
 
 pub(super) const PATH: &str = "/console/ca.pem";
 
-pub(super) static ENDPOINTS: &[Endpoint] = &[portal_page("consoleCertificate", "GET", PATH)
-    .handler(&serve)
-    .summary("The certificate authority of the emulated hosts.")];
+pub(super) static ENDPOINTS: &[Endpoint] =
+    &[portal_page("consoleCertificate", "GET", PATH, &serve)
+        .summary("The certificate authority of the emulated hosts.")];
 
 const PEM: HeaderValue = HeaderValue::from_static("application/x-pem-file");
 

@@ -18,9 +18,8 @@ use crate::world_clock::find_clock;
 const PATH: &str = "/console/clock";
 
 pub(super) static ENDPOINTS: &[Endpoint] = &[
-    portal_page("consoleClock", "GET", PATH).handler(&show).summary("The world's clock, and what is due next."),
-    portal_page("consoleMoveClock", "POST", PATH)
-        .handler(&submit_order)
+    portal_page("consoleClock", "GET", PATH, &show).summary("The world's clock, and what is due next."),
+    portal_page("consoleMoveClock", "POST", PATH, &submit_order)
         .body(BodySpec::Form(text_members! { MAX_SHORT_TEXT; csrf act time by factor }))
         .summary("Stops or moves the clock, or changes its speed."),
 ];

@@ -18,9 +18,8 @@ use crate::fault_rules::add_rules;
 const PATH: &str = "/console/faults";
 
 pub(super) static ENDPOINTS: &[Endpoint] = &[
-    portal_page("consoleFaults", "GET", PATH).handler(&show).summary("The rules for faults, and a form for another."),
-    portal_page("consoleChangeFaults", "POST", PATH)
-        .handler(&submit)
+    portal_page("consoleFaults", "GET", PATH, &show).summary("The rules for faults, and a form for another."),
+    portal_page("consoleChangeFaults", "POST", PATH, &submit)
         .body(BodySpec::Form(text_members! { MAX_SHORT_TEXT;
             csrf do rule effect method route app user account stream webhook nth after every probability times until
             ms max_ms p99_ms status reset_seconds bytes chunk_bytes interval_ms seconds

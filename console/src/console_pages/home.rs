@@ -17,8 +17,7 @@ const SHOWN_REQUESTS: usize = 10;
 const SHOWN_ATTEMPTS: i64 = 5;
 const SHOWN_EVENTS: i64 = 10;
 
-pub(super) static ENDPOINTS: &[Endpoint] = &[portal_page("consoleHome", "GET", "/console")
-    .handler(&show)
+pub(super) static ENDPOINTS: &[Endpoint] = &[portal_page("consoleHome", "GET", "/console", &show)
     .summary("What happens on the development server at the moment.")];
 
 async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {

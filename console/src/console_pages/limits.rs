@@ -20,9 +20,8 @@ const PATH: &str = "/console/limits";
 const MAX_WINDOWS: usize = 200;
 
 pub(super) static ENDPOINTS: &[Endpoint] = &[
-    portal_page("consoleLimits", "GET", PATH).handler(&show).summary("Rate limits in use, and what a tester changes."),
-    portal_page("consoleChangeLimits", "POST", PATH)
-        .handler(&submit_action)
+    portal_page("consoleLimits", "GET", PATH, &show).summary("Rate limits in use, and what a tester changes."),
+    portal_page("consoleChangeLimits", "POST", PATH, &submit_action)
         .summary("Changes the mode of rate limits, or exhausts or resets windows.")
         .body(BodySpec::Form(text_members! { MAX_TEXT; csrf act mode factor endpoint app user })),
 ];

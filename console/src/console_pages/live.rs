@@ -26,11 +26,10 @@ const SETTLE: Duration = Duration::from_millis(150);
 const QUIET_TICKS: u32 = 15;
 
 pub(super) static ENDPOINTS: &[Endpoint] = &[
-    portal_page("consoleLive", "GET", "/console/live")
-        .stream_handler(&open)
+    portal_page("consoleLive", "GET", "/console/live", &open)
+        .streaming()
         .summary("Server-sent events that name what has changed."),
-    portal_page("consoleScript", "GET", pages::CONSOLE_SCRIPT.path())
-        .handler(&serve_asset)
+    portal_page("consoleScript", "GET", pages::CONSOLE_SCRIPT.path(), &serve_asset)
         .summary("The script of the console."),
 ];
 

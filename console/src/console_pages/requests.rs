@@ -31,19 +31,14 @@ const FIELDS: [&str; 6] = ["route", "status", "app", "user", "label", "text"];
 const ID: &[Parameter] = &[Parameter::path("id", Kind::text(1, 64), "The request's id.")];
 
 pub(super) static ENDPOINTS: &[Endpoint] = &[
-    portal_page("consoleRequests", "GET", "/console/requests").handler(&list).summary("The requests of the journal."),
-    portal_page("consoleClearRequests", "POST", "/console/requests")
-        .handler(&clear)
+    portal_page("consoleRequests", "GET", "/console/requests", &list).summary("The requests of the journal."),
+    portal_page("consoleClearRequests", "POST", "/console/requests", &clear)
         .body(BodySpec::Form(text_members! { 200; csrf }))
         .summary("Empties the journal."),
-    portal_page("consoleRequestArchive", "GET", "/console/requests.har")
-        .handler(&download_archive)
+    portal_page("consoleRequestArchive", "GET", "/console/requests.har", &download_archive)
         .summary("The requests as an HTTP archive."),
-    portal_page("consoleRequestDiff", "GET", "/console/requests/diff")
-        .handler(&compare)
-        .summary("Compares two requests."),
-    portal_page("consoleRequest", "GET", "/console/requests/{id}")
-        .handler(&show)
+    portal_page("consoleRequestDiff", "GET", "/console/requests/diff", &compare).summary("Compares two requests."),
+    portal_page("consoleRequest", "GET", "/console/requests/{id}", &show)
         .params(&[ID])
         .summary("A request, its response, and what it caused."),
 ];

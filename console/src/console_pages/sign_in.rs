@@ -9,8 +9,7 @@ use web::text_members;
 
 pub(super) const PATH: &str = "/console/sign-in";
 
-pub(super) static ENDPOINTS: &[Endpoint] = &[portal_page("consoleSignIn", "POST", PATH)
-    .handler(&submit)
+pub(super) static ENDPOINTS: &[Endpoint] = &[portal_page("consoleSignIn", "POST", PATH, &submit)
     .summary("Signs a browser in as any user.")
     .body(BodySpec::Form(text_members! { MAX_TEXT; csrf user next }))];
 

@@ -17,9 +17,8 @@ use crate::world_control::world_control;
 const PATH: &str = "/console/snapshots";
 
 pub(super) static ENDPOINTS: &[Endpoint] = &[
-    portal_page("consoleSnapshots", "GET", PATH).handler(&show).summary("The snapshots of the world."),
-    portal_page("consoleChangeSnapshots", "POST", PATH)
-        .handler(&submit)
+    portal_page("consoleSnapshots", "GET", PATH, &show).summary("The snapshots of the world."),
+    portal_page("consoleChangeSnapshots", "POST", PATH, &submit)
         .summary("Saves a snapshot, returns to one or removes it.")
         .body(BodySpec::Form(text_members! { 2000; csrf name act })),
 ];

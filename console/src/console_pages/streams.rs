@@ -20,9 +20,8 @@ const DEFAULT_RATE: i64 = 5;
 const MAX_ENDED: usize = 50;
 
 pub(super) static ENDPOINTS: &[Endpoint] = &[
-    portal_page("consoleStreams", "GET", PATH).handler(&show).summary("Open streams, those that ended, and traffic."),
-    portal_page("consoleActOnStreams", "POST", PATH)
-        .handler(&submit_action)
+    portal_page("consoleStreams", "GET", PATH, &show).summary("Open streams, those that ended, and traffic."),
+    portal_page("consoleActOnStreams", "POST", PATH, &submit_action)
         .summary("Ends a stream, or starts or stops traffic.")
         .body(BodySpec::Form(text_members! { MAX_TEXT; csrf act id reason rate seconds seed })),
 ];

@@ -25,11 +25,9 @@ const MAX_SHOWN: usize = 50;
 const MAX_READ: i64 = 2_000;
 
 pub(super) static ENDPOINTS: &[Endpoint] = &[
-    portal_page("consoleWebhooks", "GET", PATH)
-        .handler(&show)
+    portal_page("consoleWebhooks", "GET", PATH, &show)
         .summary("The webhooks of all apps, their challenges and their deliveries."),
-    portal_page("consoleActOnWebhook", "POST", PATH)
-        .handler(&submit)
+    portal_page("consoleActOnWebhook", "POST", PATH, &submit)
         .summary("Registers or challenges a webhook, or sends a delivery again.")
         .body(BodySpec::Form(text_members! { MAX_TEXT; csrf act app url webhook delivery from to })),
 ];

@@ -17,9 +17,8 @@ const PATH: &str = "/console/worlds";
 const BUILT_IN: [&str; 3] = ["demo", "ads", "empty"];
 
 pub(super) static ENDPOINTS: &[Endpoint] = &[
-    portal_page("consoleWorlds", "GET", PATH).handler(&show).summary("The worlds of the server."),
-    portal_page("consoleChangeWorlds", "POST", PATH)
-        .handler(&submit)
+    portal_page("consoleWorlds", "GET", PATH, &show).summary("The worlds of the server."),
+    portal_page("consoleChangeWorlds", "POST", PATH, &submit)
         .summary("Creates or removes a world.")
         .body(BodySpec::Form(text_members! { 2000; csrf name from act })),
 ];

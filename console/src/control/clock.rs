@@ -13,27 +13,21 @@ use super::control_operation;
 use crate::world_clock::find_clock;
 
 pub(super) static ENDPOINTS: &[Endpoint] = &[
-    control_operation("showClock", "GET", "/control/v1/clock")
-        .handler(&show)
+    control_operation("showClock", "GET", "/control/v1/clock", &show)
         .summary("The world's time, how its clock runs, what is due next, and the report of the last movement."),
-    control_operation("freezeClock", "POST", "/control/v1/clock/freeze")
-        .handler(&freeze)
+    control_operation("freezeClock", "POST", "/control/v1/clock/freeze", &freeze)
         .body(BodySpec::Json(&[TIME]))
         .summary("Stops the clock, after moving it to a time if one is given."),
-    control_operation("setClock", "POST", "/control/v1/clock/set")
-        .handler(&set)
+    control_operation("setClock", "POST", "/control/v1/clock/set", &set)
         .body(BodySpec::Json(&[TIME.as_required()]))
         .summary("Moves the clock forward to a time, through everything that is due before it."),
-    control_operation("advanceClock", "POST", "/control/v1/clock/advance")
-        .handler(&advance)
+    control_operation("advanceClock", "POST", "/control/v1/clock/advance", &advance)
         .body(BodySpec::Json(&[Parameter::member("by", Kind::text(1, 40)).as_required()]))
         .summary("Moves the clock forward by a span such as `8d`, through everything that is due before its end."),
-    control_operation("scaleClock", "POST", "/control/v1/clock/scale")
-        .handler(&scale)
+    control_operation("scaleClock", "POST", "/control/v1/clock/scale", &scale)
         .body(BodySpec::Json(&[Parameter::member("factor", Kind::JSON).as_required()]))
         .summary("Makes the clock run faster or slower than the machine's."),
-    control_operation("resumeClock", "POST", "/control/v1/clock/live")
-        .handler(&resume)
+    control_operation("resumeClock", "POST", "/control/v1/clock/live", &resume)
         .body(BodySpec::Json(&[]))
         .summary("Makes the clock run with the machine's, or as fast if it is ahead."),
 ];

@@ -13,11 +13,10 @@ use super::control_operation;
 const LABEL: &[Parameter] = &[Parameter::query("label", Kind::text(1, 64), "Only the run with this label.")];
 
 pub(super) static ENDPOINTS: &[Endpoint] = &[
-    control_operation("showCosts", "GET", "/control/v1/costs")
-        .handler(&show)
+    control_operation("showCosts", "GET", "/control/v1/costs", &show)
         .params(&[LABEL])
         .summary("What the calls would have cost by the public price list, per app and day and per run."),
-    control_operation("clearCosts", "DELETE", "/control/v1/costs").handler(&clear).summary("Starts counting anew."),
+    control_operation("clearCosts", "DELETE", "/control/v1/costs", &clear).summary("Starts counting anew."),
 ];
 
 async fn show(call: RequestContext) -> Result<HttpReply, Error> {

@@ -18,21 +18,17 @@ const RULES: Parameter = Parameter {
 };
 
 pub(super) static ENDPOINTS: &[Endpoint] = &[
-    control_operation("listFaults", "GET", "/control/v1/faults")
-        .handler(&list)
+    control_operation("listFaults", "GET", "/control/v1/faults", &list)
         .summary("The rules, in the order in which they are compared, with how often each matched and was applied."),
-    control_operation("addFaults", "POST", "/control/v1/faults")
-        .handler(&add)
+    control_operation("addFaults", "POST", "/control/v1/faults", &add)
         .body(BodySpec::Json(&[RULES]))
         .success_status(201)
         .summary("Adds rules. The first that applies to a request, stream or delivery wins."),
-    control_operation("clearFaults", "DELETE", "/control/v1/faults").handler(&clear).summary("Removes all rules."),
-    control_operation("removeFault", "DELETE", "/control/v1/faults/{id}")
-        .handler(&remove)
+    control_operation("clearFaults", "DELETE", "/control/v1/faults", &clear).summary("Removes all rules."),
+    control_operation("removeFault", "DELETE", "/control/v1/faults/{id}", &remove)
         .params(&[&[Parameter::path("id", Kind::text(1, 40), "The rule's id.")]])
         .summary("Removes a rule."),
-    control_operation("listFaultEffects", "GET", "/control/v1/fault-effects")
-        .handler(&list_effects)
+    control_operation("listFaultEffects", "GET", "/control/v1/fault-effects", &list_effects)
         .summary("The effects and conditions that rules can have."),
 ];
 

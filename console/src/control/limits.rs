@@ -15,23 +15,20 @@ const APP: Parameter = Parameter::member("app", TEXT);
 const USER: Parameter = Parameter::member("user", TEXT);
 
 pub(super) static ENDPOINTS: &[Endpoint] = &[
-    control_operation("listLimits", "GET", "/control/v1/limits")
-        .handler(&list)
+    control_operation("listLimits", "GET", "/control/v1/limits", &list)
         .summary("The mode of rate limits, and the windows in which calls were counted.")
         .params(&[&[
             Parameter::query("endpoint", TEXT, "Method and path, such as GET /2/users/me, or an operation id."),
             Parameter::query("app", TEXT, "Id, API key, client id or name."),
             Parameter::query("user", TEXT, "@username or id."),
         ]]),
-    control_operation("setLimitMode", "POST", "/control/v1/limits/mode")
-        .handler(&change_mode)
+    control_operation("setLimitMode", "POST", "/control/v1/limits/mode", &change_mode)
         .summary("Turns rate limits on or off, or multiplies them, until the server restarts.")
         .body(BodySpec::Json(&[
             Parameter::member("mode", Kind::one_of(rate_limits::MODES)).as_required(),
             Parameter::member("factor", Kind::int(1, rate_limits::MAX_FACTOR)),
         ])),
-    control_operation("exhaustLimit", "POST", "/control/v1/limits/exhaust")
-        .handler(&exhaust)
+    control_operation("exhaustLimit", "POST", "/control/v1/limits/exhaust", &exhaust)
         .summary("Uses up a window of an endpoint, so that the next call is refused.")
         .body(BodySpec::Json(&[
             ENDPOINT.as_required(),
@@ -39,8 +36,7 @@ pub(super) static ENDPOINTS: &[Endpoint] = &[
             USER,
             Parameter::member("window_seconds", Kind::int(1, 2_592_000)),
         ])),
-    control_operation("resetLimits", "POST", "/control/v1/limits/reset")
-        .handler(&reset)
+    control_operation("resetLimits", "POST", "/control/v1/limits/reset", &reset)
         .summary("Forgets the calls that were counted.")
         .body(BodySpec::Json(&[ENDPOINT, APP, USER])),
 ];

@@ -11,7 +11,7 @@ mod streams;
 mod traffic;
 mod worlds;
 
-use web::endpoint::{Endpoint, EndpointLimits, ErrorFormat};
+use web::endpoint::{Endpoint, EndpointHandler, EndpointLimits, ErrorFormat};
 
 pub static ENDPOINTS: &[&[Endpoint]] = &[
     clock::ENDPOINTS,
@@ -27,7 +27,16 @@ pub static ENDPOINTS: &[&[Endpoint]] = &[
 ];
 
 /// The control address has checked the token.
-pub(crate) const fn control_operation(id: &'static str, method: &'static str, path: &'static str) -> Endpoint {
+pub(crate) const fn control_operation(
+    id: &'static str,
+    method: &'static str,
+    path: &'static str,
+    handler: &'static dyn EndpointHandler,
+) -> Endpoint {
     let limits = EndpointLimits { app: &[], user: &[], shared: None };
-    Endpoint { limits, error_format: ErrorFormat::V2, ..Endpoint::new(id, method, path).allow_anonymous() }
+    Endpoint {
+        limits,
+        error_format: ErrorFormat::V2,
+        ..Endpoint::new(id, method, path).handler(handler).allow_anonymous()
+    }
 }

@@ -51,31 +51,23 @@ const LABEL: &[Parameter] = &[Parameter::path("label", Kind::text(1, 200), "1 to
 const CHECKS: BodySpec = BodySpec::Json(&[Parameter::member("checks", Kind::JSON).as_required()]);
 
 pub(super) static ENDPOINTS: &[Endpoint] = &[
-    control_operation("listRequests", "GET", "/control/v1/requests")
-        .handler(&list)
+    control_operation("listRequests", "GET", "/control/v1/requests", &list)
         .params(&[FILTERS, PAGE])
         .summary("Requests of the journal, newest first."),
-    control_operation("clearRequests", "DELETE", "/control/v1/requests")
-        .handler(&clear)
-        .summary("Empties the journal."),
-    control_operation("exportRequests", "GET", "/control/v1/requests.har")
-        .handler(&export_archive)
+    control_operation("clearRequests", "DELETE", "/control/v1/requests", &clear).summary("Empties the journal."),
+    control_operation("exportRequests", "GET", "/control/v1/requests.har", &export_archive)
         .params(&[FILTERS])
         .summary("Requests as an HTTP archive (HAR 1.2), oldest first."),
-    control_operation("showRequest", "GET", "/control/v1/requests/{id}")
-        .handler(&show)
+    control_operation("showRequest", "GET", "/control/v1/requests/{id}", &show)
         .params(&[ID])
         .summary("A request with its response, what it caused, and a command that repeats it."),
-    control_operation("assertRequests", "POST", "/control/v1/assert")
-        .handler(&assert_requests)
+    control_operation("assertRequests", "POST", "/control/v1/assert", &assert_requests)
         .body(CHECKS)
         .summary("Checks how many requests match, each check as a text or an object."),
-    control_operation("startRun", "PUT", "/control/v1/runs/{label}")
-        .handler(&start_run)
+    control_operation("startRun", "PUT", "/control/v1/runs/{label}", &start_run)
         .params(&[LABEL])
         .summary("Labels the requests from now on, for half a minute or until the run ends."),
-    control_operation("endRun", "DELETE", "/control/v1/runs/{label}")
-        .handler(&end_run)
+    control_operation("endRun", "DELETE", "/control/v1/runs/{label}", &end_run)
         .params(&[LABEL])
         .summary("Ends the label of a run."),
 ];

@@ -13,27 +13,20 @@ const NAME: Kind = Kind::text(1, 64);
 const SNAPSHOT: Parameter = Parameter::path("name", NAME, "The name of the snapshot.");
 
 pub(super) static ENDPOINTS: &[Endpoint] = &[
-    control_operation("resetWorld", "POST", "/control/v1/reset")
-        .handler(&reset)
+    control_operation("resetWorld", "POST", "/control/v1/reset", &reset)
         .summary("Returns the world to its seed: the same ids, keys and tokens as after its creation."),
-    control_operation("listSnapshots", "GET", "/control/v1/snapshots")
-        .handler(&list)
-        .summary("All snapshots, oldest first."),
-    control_operation("saveSnapshot", "POST", "/control/v1/snapshots")
-        .handler(&save)
+    control_operation("listSnapshots", "GET", "/control/v1/snapshots", &list).summary("All snapshots, oldest first."),
+    control_operation("saveSnapshot", "POST", "/control/v1/snapshots", &save)
         .success_status(201)
         .summary("Saves the world under a name that is not taken, while it is served.")
         .body(BodySpec::Json(&[Parameter::member("name", NAME).as_required()])),
-    control_operation("removeSnapshot", "DELETE", "/control/v1/snapshots/{name}")
-        .handler(&remove)
+    control_operation("removeSnapshot", "DELETE", "/control/v1/snapshots/{name}", &remove)
         .summary("Removes a snapshot.")
         .params(&[&[SNAPSHOT]]),
-    control_operation("loadSnapshot", "POST", "/control/v1/snapshots/{name}/load")
-        .handler(&load)
+    control_operation("loadSnapshot", "POST", "/control/v1/snapshots/{name}/load", &load)
         .summary("Returns the world to a snapshot. Streams end with an operational disconnect.")
         .params(&[&[SNAPSHOT]]),
-    control_operation("compareSnapshot", "GET", "/control/v1/snapshots/{name}/diff")
-        .handler(&compare)
+    control_operation("compareSnapshot", "GET", "/control/v1/snapshots/{name}/diff", &compare)
         .summary("The rows that changed since a snapshot, up to now or up to another snapshot.")
         .params(&[&[SNAPSHOT, Parameter::query("with", NAME, "The other snapshot; the world as it is without one.")]]),
 ];

@@ -19,20 +19,16 @@ const REASON: Parameter = Parameter::query(
 );
 
 pub(super) static ENDPOINTS: &[Endpoint] = &[
-    control_operation("listStreams", "GET", "/control/v1/streams")
-        .handler(&list)
+    control_operation("listStreams", "GET", "/control/v1/streams", &list)
         .summary("Open connections, and the last ones that ended.")
         .params(&[&[APP]]),
-    control_operation("killStreams", "DELETE", "/control/v1/streams")
-        .handler(&kill_all)
+    control_operation("killStreams", "DELETE", "/control/v1/streams", &kill_all)
         .summary("Ends all connections, or those of one app.")
         .params(&[&[APP, REASON]]),
-    control_operation("killStream", "DELETE", "/control/v1/streams/{id}")
-        .handler(&kill)
+    control_operation("killStream", "DELETE", "/control/v1/streams/{id}", &kill)
         .summary("Ends a connection.")
         .params(&[&[Parameter::path("id", TEXT, "The id of the connection."), REASON]]),
-    control_operation("createStreamAccess", "POST", "/control/v1/streams/access")
-        .handler(&create_access)
+    control_operation("createStreamAccess", "POST", "/control/v1/streams/access", &create_access)
         .summary("The URL and the app-only token with which an app opens a stream.")
         .body(BodySpec::Json(&[
             Parameter::member("endpoint", TEXT).as_required(),

@@ -13,18 +13,16 @@ use crate::traffic::{DEFAULT_SECONDS, DEFAULT_SEED, report_to_json, start_traffi
 const PATH: &str = "/control/v1/traffic";
 
 pub(super) static ENDPOINTS: &[Endpoint] = &[
-    control_operation("showTraffic", "GET", PATH)
-        .handler(&show)
+    control_operation("showTraffic", "GET", PATH, &show)
         .summary("The current run of traffic, or the last one, with what was done."),
-    control_operation("startTraffic", "POST", PATH)
-        .handler(&start)
+    control_operation("startTraffic", "POST", PATH, &start)
         .summary("Lets people post, reply, like, repost and follow. One run at a time.")
         .body(BodySpec::Json(&[
             Parameter::member("rate", Kind::int(1, MAX_RATE)).as_required(),
             Parameter::member("seconds", Kind::int(1, MAX_SECONDS)),
             Parameter::member("seed", Kind::int(0, i64::MAX)),
         ])),
-    control_operation("stopTraffic", "DELETE", PATH).handler(&stop).summary("Ends the run."),
+    control_operation("stopTraffic", "DELETE", PATH, &stop).summary("Ends the run."),
 ];
 
 async fn show(call: RequestContext) -> Result<HttpReply, Error> {

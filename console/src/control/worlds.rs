@@ -13,23 +13,18 @@ const NAME: Kind = Kind::text(1, 64);
 const WORLD: Parameter = Parameter::path("name", NAME, "The name of the world.");
 
 pub(super) static ENDPOINTS: &[Endpoint] = &[
-    control_operation("listWorlds", "GET", "/control/v1/worlds")
-        .handler(&list)
-        .summary("All worlds, the main one first."),
-    control_operation("createWorld", "POST", "/control/v1/worlds")
-        .handler(&create)
+    control_operation("listWorlds", "GET", "/control/v1/worlds", &list).summary("All worlds, the main one first."),
+    control_operation("createWorld", "POST", "/control/v1/worlds", &create)
         .success_status(201)
         .summary("Creates a world of `demo`, `ads`, `empty`, a snapshot or a world file; returns its keys.")
         .body(BodySpec::Json(&[
             Parameter::member("name", NAME).as_required(),
             Parameter::member("from", Kind::text(1, 4096)),
         ])),
-    control_operation("showWorldKeys", "GET", "/control/v1/worlds/{name}/keys")
-        .handler(&show_keys)
+    control_operation("showWorldKeys", "GET", "/control/v1/worlds/{name}/keys", &show_keys)
         .summary("The address and credentials of a world, as variables.")
         .params(&[&[WORLD]]),
-    control_operation("removeWorld", "DELETE", "/control/v1/worlds/{name}")
-        .handler(&remove)
+    control_operation("removeWorld", "DELETE", "/control/v1/worlds/{name}", &remove)
         .summary("Removes a world and everything in it.")
         .params(&[&[WORLD]]),
 ];

@@ -1,7 +1,8 @@
 //! The developer portal and the Ads Manager: pages, not part of the public API.
 
 use web::endpoint::{
-    BodySpec, Endpoint, ErrorFormat, Kind, MAX_SHORT_TEXT, MAX_TEXT, Parameter, RateWindow, per_quarter_hour,
+    BodySpec, Endpoint, EndpointHandler, ErrorFormat, Kind, MAX_SHORT_TEXT, MAX_TEXT, Parameter, RateWindow,
+    per_quarter_hour,
 };
 use web::text_members;
 
@@ -9,128 +10,100 @@ use crate::developer::{apps, callbacks, keys, live, mailbox, search_console, sig
 use crate::manager;
 
 pub(super) static PORTAL: &[Endpoint] = &[
-    portal_page("developerStart", "GET", "/developer")
-        .handler(&apps::redirect_to_apps)
+    portal_page("developerStart", "GET", "/developer", &apps::redirect_to_apps)
         .summary("Redirects to the developer's apps."),
-    portal_page("developerApps", "GET", "/developer/apps").handler(&apps::list).summary("The developer's apps."),
-    portal_page("developerNewApp", "GET", "/developer/apps/new")
-        .handler(&apps::show_new_app)
+    portal_page("developerApps", "GET", "/developer/apps", &apps::list).summary("The developer's apps."),
+    portal_page("developerNewApp", "GET", "/developer/apps/new", &apps::show_new_app)
         .summary("The form that registers an app."),
-    portal_page("developerCreateApp", "POST", "/developer/apps")
-        .handler(&apps::create)
+    portal_page("developerCreateApp", "POST", "/developer/apps", &apps::create)
         .summary("Registers an app and shows its keys once.")
         .body(APP),
-    portal_page("developerApp", "GET", "/developer/apps/{id}")
-        .handler(&apps::show_settings)
+    portal_page("developerApp", "GET", "/developer/apps/{id}", &apps::show_settings)
         .summary("The settings of an app.")
         .params(&[ID]),
-    portal_page("developerSaveApp", "POST", "/developer/apps/{id}")
-        .handler(&apps::save_settings)
+    portal_page("developerSaveApp", "POST", "/developer/apps/{id}", &apps::save_settings)
         .summary("Updates the settings of an app.")
         .params(&[ID])
         .body(APP),
-    portal_page("developerKeys", "GET", "/developer/apps/{id}/keys")
-        .handler(&keys::list)
+    portal_page("developerKeys", "GET", "/developer/apps/{id}/keys", &keys::list)
         .summary("An app's credentials, without secrets.")
         .params(&[ID]),
-    portal_page("developerAskKey", "GET", REGENERATE)
-        .handler(&keys::show_regenerate)
+    portal_page("developerAskKey", "GET", REGENERATE, &keys::show_regenerate)
         .summary("Asks to confirm regenerating a credential.")
         .params(&[ID, KIND]),
-    portal_page("developerMakeKey", "POST", REGENERATE)
-        .handler(&keys::regenerate)
+    portal_page("developerMakeKey", "POST", REGENERATE, &keys::regenerate)
         .summary("Regenerates a credential and shows it once.")
         .params(&[ID, KIND])
         .body(NOTHING),
-    portal_page("developerCallbacks", "GET", CALLBACKS)
-        .handler(&callbacks::show_tester)
+    portal_page("developerCallbacks", "GET", CALLBACKS, &callbacks::show_tester)
         .summary("The form that tests a callback URL.")
         .params(&[ID]),
-    portal_page("developerTestCallback", "POST", CALLBACKS)
-        .handler(&callbacks::test)
+    portal_page("developerTestCallback", "POST", CALLBACKS, &callbacks::test)
         .summary("Tests whether a callback URL would be accepted.")
         .params(&[ID])
         .body(BodySpec::Form(text_members! { MAX_TEXT; csrf url })),
-    portal_page("developerStream", "GET", STREAM)
-        .handler(&stream::list)
+    portal_page("developerStream", "GET", STREAM, &stream::list)
         .summary("The rules of an app's filtered stream.")
         .params(&[ID]),
-    portal_page("developerSendRule", "POST", STREAM)
-        .handler(&stream::submit_rule)
+    portal_page("developerSendRule", "POST", STREAM, &stream::submit_rule)
         .summary("Tests a rule on stored posts, or adds it.")
         .params(&[ID])
         .body(BodySpec::Form(text_members! { MAX_TEXT; csrf form value tag do })),
-    portal_page("developerDeleteRule", "POST", "/developer/apps/{id}/stream/delete")
-        .handler(&stream::delete)
+    portal_page("developerDeleteRule", "POST", "/developer/apps/{id}/stream/delete", &stream::delete)
         .summary("Deletes a rule.")
         .params(&[ID])
         .body(BodySpec::Form(text_members! { MAX_TEXT; csrf rule })),
-    portal_page("developerLive", "GET", "/developer/apps/{id}/stream/live")
-        .handler(&live::show)
+    portal_page("developerLive", "GET", "/developer/apps/{id}/stream/live", &live::show)
         .summary("Shows an app's filtered stream live.")
         .params(&[ID]),
-    portal_page("developerEvents", "GET", "/developer/apps/{id}/stream/events")
-        .stream_handler(&live::events)
+    portal_page("developerEvents", "GET", "/developer/apps/{id}/stream/events", &live::events)
+        .streaming()
         .summary("An app's filtered stream, for its owner in a browser.")
         .params(&[ID]),
-    portal_page("developerWebhooks", "GET", WEBHOOKS)
-        .handler(&webhooks::show)
+    portal_page("developerWebhooks", "GET", WEBHOOKS, &webhooks::show)
         .summary("An app's webhooks, their challenges and their deliveries.")
         .params(&[ID]),
-    portal_page("developerActOnWebhook", "POST", WEBHOOKS)
-        .handler(&webhooks::submit_action)
+    portal_page("developerActOnWebhook", "POST", WEBHOOKS, &webhooks::submit_action)
         .summary("Challenges a webhook, or sends a delivery again.")
         .params(&[ID])
         .body(BodySpec::Form(text_members! { MAX_TEXT; csrf act webhook delivery from to })),
-    portal_page("developerUsage", "GET", "/developer/apps/{id}/usage")
-        .handler(&usage::show)
+    portal_page("developerUsage", "GET", "/developer/apps/{id}/usage", &usage::show)
         .summary("An app's usage of its limits.")
         .params(&[ID]),
-    portal_page("developerAskDelete", "GET", DELETE)
-        .handler(&apps::show_delete)
+    portal_page("developerAskDelete", "GET", DELETE, &apps::show_delete)
         .summary("Asks to confirm deleting an app.")
         .params(&[ID]),
-    portal_page("developerDeleteApp", "POST", DELETE)
-        .handler(&apps::delete)
+    portal_page("developerDeleteApp", "POST", DELETE, &apps::delete)
         .summary("Deletes an app after its name was typed.")
         .params(&[ID])
         .body(BodySpec::Form(text_members! { MAX_TEXT; csrf name })),
-    portal_page("developerSearch", "GET", "/developer/search")
-        .handler(&search_console::show_console)
+    portal_page("developerSearch", "GET", "/developer/search", &search_console::show_console)
         .summary("The search console."),
-    portal_page("developerLook", "POST", "/developer/search")
-        .handler(&search_console::run_query)
+    portal_page("developerLook", "POST", "/developer/search", &search_console::run_query)
         .summary("Explains how a query is parsed, what it finds, and why a post matches or not.")
         .body(BodySpec::Form(text_members! { MAX_TEXT; csrf query product post })),
 ];
 
 pub(super) static MANAGER: &[Endpoint] = &[
-    portal_page("adsManager", "GET", "/ads")
-        .handler(&manager::choose_account)
+    portal_page("adsManager", "GET", "/ads", &manager::choose_account)
         .summary("The ads accounts that the user has access to."),
-    portal_page("adsManagerAccount", "GET", "/ads/{account}")
-        .handler(&manager::show_page)
+    portal_page("adsManagerAccount", "GET", "/ads/{account}", &manager::show_page)
         .summary("The campaigns of an ads account.")
         .params(&[&[ACCOUNT]]),
-    portal_page("adsManagerPart", "GET", "/ads/{account}/{part}")
-        .handler(&manager::show_page)
+    portal_page("adsManagerPart", "GET", "/ads/{account}/{part}", &manager::show_page)
         .summary("A section of an ads account.")
         .params(&[&[ACCOUNT, PART]]),
-    portal_page("adsManagerOne", "GET", ONE)
-        .handler(&manager::show_page)
+    portal_page("adsManagerOne", "GET", ONE, &manager::show_page)
         .summary("An entity of an ads account.")
         .params(&[&[ACCOUNT, PART, ENTITY]]),
-    portal_page("adsManagerMake", "POST", ONE)
-        .handler(&manager::submit_form)
+    portal_page("adsManagerMake", "POST", ONE, &manager::submit_form)
         .summary("Creates an entity in an ads account.")
         .params(&[&[ACCOUNT, PART, ENTITY]])
         .body(ADS),
-    portal_page("adsManagerForm", "GET", FORM)
-        .handler(&manager::show_page)
+    portal_page("adsManagerForm", "GET", FORM, &manager::show_page)
         .summary("A form that updates an entity of an ads account.")
         .params(&[&[ACCOUNT, PART, ENTITY, ACT]]),
-    portal_page("adsManagerAct", "POST", FORM)
-        .handler(&manager::submit_form)
+    portal_page("adsManagerAct", "POST", FORM, &manager::submit_form)
         .summary("Updates an entity of an ads account.")
         .params(&[&[ACCOUNT, PART, ENTITY, ACT]])
         .body(ADS),
@@ -145,30 +118,23 @@ const ACT: Parameter = Parameter::path("act", TEXT, "The action.");
 
 /// Mounted on development servers only.
 pub static DEVELOPMENT: &[Endpoint] = &[
-    portal_page("developerExplainer", "GET", "/developer/explain")
-        .handler(&signature::show_explainer)
+    portal_page("developerExplainer", "GET", "/developer/explain", &signature::show_explainer)
         .summary("The form that explains a signature."),
-    portal_page("developerExplain", "POST", "/developer/explain")
-        .handler(&signature::explain_request)
+    portal_page("developerExplain", "POST", "/developer/explain", &signature::explain_request)
         .summary("Explains why a signature is valid or not.")
         .body(BodySpec::Form(text_members! { MAX_TEXT; csrf method url authorization body base_string })),
-    portal_page("developerRefusedRequest", "GET", "/developer/explain/{id}")
-        .handler(&signature::show_refused_request)
+    portal_page("developerRefusedRequest", "GET", "/developer/explain/{id}", &signature::show_refused_request)
         .summary("Explains why the credentials of a request were refused.")
         .params(&[ID]),
-    portal_page("webhookSinkChallenge", "GET", SINK)
-        .handler(&webhooks::answer_sink_challenge)
+    portal_page("webhookSinkChallenge", "GET", SINK, &webhooks::answer_sink_challenge)
         .summary("The built-in webhook receiver: answers a challenge.")
         .params(&[ID, CHALLENGE]),
-    portal_page("webhookSink", "POST", SINK)
-        .handler(&webhooks::receive_sink_event)
+    portal_page("webhookSink", "POST", SINK, &webhooks::receive_sink_event)
         .summary("The built-in webhook receiver: accepts every event.")
         .params(&[ID]),
-    portal_page("developerMailbox", "GET", "/mailbox")
-        .handler(&mailbox::list)
+    portal_page("developerMailbox", "GET", "/mailbox", &mailbox::list)
         .summary("Emails that a production server would have sent."),
-    portal_page("developerLetter", "GET", "/mailbox/{id}")
-        .handler(&mailbox::show)
+    portal_page("developerLetter", "GET", "/mailbox/{id}", &mailbox::show)
         .summary("An email of the development mailbox.")
         .params(&[ID]),
 ];
@@ -210,6 +176,15 @@ const ADS: BodySpec = BodySpec::Multipart(text_members! { MAX_TEXT;
 });
 
 /// The session decides who may see the page.
-pub const fn portal_page(id: &'static str, method: &'static str, path: &'static str) -> Endpoint {
-    Endpoint::new(id, method, path).allow_anonymous().limits(PER_ADDRESS, &[]).error_format(ErrorFormat::Page)
+pub const fn portal_page(
+    id: &'static str,
+    method: &'static str,
+    path: &'static str,
+    handler: &'static dyn EndpointHandler,
+) -> Endpoint {
+    Endpoint::new(id, method, path)
+        .handler(handler)
+        .allow_anonymous()
+        .limits(PER_ADDRESS, &[])
+        .error_format(ErrorFormat::Page)
 }

@@ -154,11 +154,7 @@ const PER_BROWSER: &[RateWindow] = &[per_quarter_hour(900)];
 
 /// A page that everyone may open; it looks up who is signed in.
 pub const fn page_endpoint(id: &'static str, path: &'static str, handler: &'static dyn EndpointHandler) -> Endpoint {
-    Endpoint::new(id, "GET", path)
-        .allow_anonymous()
-        .limits(PER_BROWSER, &[])
-        .error_format(ErrorFormat::Page)
-        .handler(handler)
+    Endpoint::get(id, path, handler).allow_anonymous().limits(PER_BROWSER, &[]).error_format(ErrorFormat::Page)
 }
 
 /// A form of a page, whose handler checks origin and token.
@@ -168,12 +164,11 @@ pub const fn form_endpoint(
     handler: &'static dyn EndpointHandler,
     members: &'static [Parameter],
 ) -> Endpoint {
-    Endpoint::new(id, "POST", path)
+    Endpoint::post(id, path, handler)
         .allow_anonymous()
         .limits(PER_ADDRESS, &[])
         .body(BodySpec::Form(members))
         .error_format(ErrorFormat::Page)
-        .handler(handler)
 }
 
 const LINK: &[Parameter] = &[Parameter::path("link", Kind::ID, "The id of the link.")];

@@ -28,35 +28,28 @@ const POST_ID: VocabularyWord = VocabularyWord::new("post_id", "tweet_id");
 const ID: Parameter = Parameter::path_id("id", "");
 static TWO: SharedWindow = SharedWindow { name: "what is published", window: RateWindow { calls: 2, seconds: 10_800 } };
 static TABLE: &[&[Endpoint]] = &[&[
-    Endpoint::new("findPost", "GET", "/2/<posts>/{id}")
+    Endpoint::get("findPost", "/2/<posts>/{id}", &echo)
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(2)], &[per_quarter_hour(900)])
-        .params(&[&[ID, Parameter::query("expand", Kind::BOOL, "")]])
-        .handler(&echo),
-    Endpoint::new("like", "POST", "/2/users/{id}/likes")
+        .params(&[&[ID, Parameter::query("expand", Kind::BOOL, "")]]),
+    Endpoint::post("like", "/2/users/{id}/likes", &like)
         .permit("12", READ.with_scope(Scope::LikeWrite))
         .limits(&[], &[per_quarter_hour(50), RateWindow { calls: 1_000, seconds: 86_400 }])
         .params(&[&[ID]])
-        .body(Shape::Json(&[Parameter::member_named(POST_ID, Kind::ID).as_required()]))
-        .handler(&like),
-    Endpoint::new("message", "POST", "/2/dm").permit("12", Scopes::from_slice(&[Scope::DmWrite])).handler(&panics),
-    Endpoint::new("fails", "GET", "/2/fails").permit("A", Scopes::NONE).handler(&fails),
-    Endpoint::new("panics", "GET", "/2/panics").permit("A", Scopes::NONE).handler(&panics),
-    Endpoint::new("panics_within", "GET", "/2/panics_within").permit("A", Scopes::NONE).handler(&panics_in_transaction),
-    Endpoint::new("publish", "POST", "/2/publish")
+        .body(Shape::Json(&[Parameter::member_named(POST_ID, Kind::ID).as_required()])),
+    Endpoint::post("message", "/2/dm", &panics).permit("12", Scopes::from_slice(&[Scope::DmWrite])),
+    Endpoint::get("fails", "/2/fails", &fails).permit("A", Scopes::NONE),
+    Endpoint::get("panics", "/2/panics", &panics).permit("A", Scopes::NONE),
+    Endpoint::get("panics_within", "/2/panics_within", &panics_in_transaction).permit("A", Scopes::NONE),
+    Endpoint::post("publish", "/2/publish", &echo)
         .permit("12", READ)
         .limits(&[], &[per_quarter_hour(50)])
-        .share_limit(&TWO)
-        .handler(&echo),
-    Endpoint::new("pass_on", "POST", "/2/pass_on")
+        .share_limit(&TWO),
+    Endpoint::post("pass_on", "/2/pass_on", &echo)
         .permit("12", READ)
         .limits(&[], &[per_quarter_hour(50)])
-        .share_limit(&TWO)
-        .handler(&echo),
-    Endpoint::new("announce", "POST", "/2/announce")
-        .permit("12", READ)
-        .limits(&[per_day(2)], &[per_quarter_hour(50)])
-        .handler(&echo),
+        .share_limit(&TWO),
+    Endpoint::post("announce", "/2/announce", &echo).permit("12", READ).limits(&[per_day(2)], &[per_quarter_hour(50)]),
     Endpoint::new("unbuilt", "GET", "/2/unbuilt").permit("A", Scopes::NONE),
     Endpoint { permit: base::Permit::OPEN, ..Endpoint::new("open", "GET", "/1.1/open") }
         .error_format(ErrorFormat::Legacy)

@@ -11,7 +11,7 @@ use store::ads::product_catalogs::{self, ProductSet};
 
 use super::products::{merchant_id, parse_product};
 use super::set_filters::{FILTERS_SHAPE, SetFilter};
-use super::{CATALOG_ID, assign_fields, mutation, not_found, open_catalog, open_for_write, parse_body, path_id};
+use super::{CATALOG_ID, assign_fields, not_found, open_catalog, open_for_write, parse_body, path_id};
 
 /// Of a catalog.
 const MAX_SETS: i64 = 200;
@@ -41,22 +41,23 @@ const ID: FieldSpec = path_id("id", &PRODUCT_SET);
 const PATH: &str = "/product_catalogs/{product_catalog_id}/product_sets/{id}";
 
 pub static OPERATIONS: &[CustomOperation] = &[
-    CustomOperation::get("getAdsProductSet", PATH, "A product set, with the products that are in it now.", get_set)
+    CustomOperation::get("getAdsProductSet", PATH, get_set)
+        .summary("A product set, with the products that are in it now.")
         .requires_role(RequiredRole::Anyone)
         .params(&[CATALOG_ID, ID]),
-    mutation(
-        "POST",
-        "createAdsProductSet",
-        "/product_catalogs/{product_catalog_id}/product_sets",
-        "Creates a product set.",
-        create_set,
-    )
-    .params(&[CATALOG_ID, NAME, DESCRIPTION, TYPE, FILTERS, PRODUCT_KEYS])
-    .takes_json(),
-    mutation("PUT", "updateAdsProductSet", PATH, "Changes a product set of the type MANUAL.", update_set)
+    CustomOperation::post("createAdsProductSet", "/product_catalogs/{product_catalog_id}/product_sets", create_set)
+        .summary("Creates a product set.")
+        .requires_role(RequiredRole::Anyone)
+        .params(&[CATALOG_ID, NAME, DESCRIPTION, TYPE, FILTERS, PRODUCT_KEYS])
+        .takes_json(),
+    CustomOperation::put("updateAdsProductSet", PATH, update_set)
+        .summary("Changes a product set of the type MANUAL.")
+        .requires_role(RequiredRole::Anyone)
         .params(&[CATALOG_ID, ID, NAME, DESCRIPTION, PRODUCT_KEYS])
         .takes_json(),
-    mutation("DELETE", "deleteAdsProductSet", PATH, "Deletes a product set for good.", delete_set)
+    CustomOperation::delete("deleteAdsProductSet", PATH, delete_set)
+        .summary("Deletes a product set for good.")
+        .requires_role(RequiredRole::Anyone)
         .params(&[CATALOG_ID, ID]),
 ];
 

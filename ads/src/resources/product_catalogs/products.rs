@@ -16,7 +16,7 @@ use store::ads::product_catalogs::{self, CatalogProduct};
 use store::records::OrderValue;
 
 use super::product_fields::{MERCHANT_ID, PRODUCT, find_problems, group_key, normalize_words, render_product};
-use super::{CATALOG_ID, assign_fields, mutation, open_catalog, open_for_write, parse_body};
+use super::{CATALOG_ID, assign_fields, open_catalog, open_for_write, parse_body};
 use crate::resources::hash_key;
 
 pub fn is_field(name: &str) -> bool {
@@ -35,27 +35,23 @@ static PRODUCTS_SHAPE: JsonShape = JsonShape::new(parse_products)
 const PRODUCT_KEYS: FieldSpec = FieldSpec::new("product_keys", Kind::ID.list(1, MAX_DELETIONS)).required();
 
 pub static OPERATIONS: &[CustomOperation] = &[
-    CustomOperation::get(
-        "getAdsCatalogProducts",
-        "/product_catalogs/{product_catalog_id}/products",
-        "A page of the products of a catalog; of a group of variants the first one, or all of one group.",
-        list_products,
-    )
-    .requires_role(RequiredRole::Anyone)
-    .rate_limited(AdsRateClass::PerQuarterHour(1_000))
-    .params(&[
-        CATALOG_ID,
-        FieldSpec::new("item_group_key", Kind::ID),
-        FieldSpec::new("count", Kind::int(1, 100)).default_number(100),
-        CURSOR,
-    ]),
-    mutation(
-        "PUT",
+    CustomOperation::get("getAdsCatalogProducts", "/product_catalogs/{product_catalog_id}/products", list_products)
+        .summary("A page of the products of a catalog; of a group of variants the first one, or all of one group.")
+        .requires_role(RequiredRole::Anyone)
+        .rate_limited(AdsRateClass::PerQuarterHour(1_000))
+        .params(&[
+            CATALOG_ID,
+            FieldSpec::new("item_group_key", Kind::ID),
+            FieldSpec::new("count", Kind::int(1, 100)).default_number(100),
+            CURSOR,
+        ]),
+    CustomOperation::put(
         "changeAdsCatalogProducts",
         "/product_catalogs/{product_catalog_id}/products",
-        "Adds products, or changes those whose id the catalog knows.",
         change_products,
     )
+    .summary("Adds products, or changes those whose id the catalog knows.")
+    .requires_role(RequiredRole::Anyone)
     .rate_limited(AdsRateClass::PerQuarterHour(600))
     .params(&[
         CATALOG_ID,
@@ -63,13 +59,13 @@ pub static OPERATIONS: &[CustomOperation] = &[
     ])
     .takes_json()
     .body_limit(MAX_BODY_BYTES),
-    mutation(
-        "DELETE",
+    CustomOperation::delete(
         "deleteAdsCatalogProducts",
         "/product_catalogs/{product_catalog_id}/products",
-        "Deletes products for good.",
         delete_products,
     )
+    .summary("Deletes products for good.")
+    .requires_role(RequiredRole::Anyone)
     .rate_limited(AdsRateClass::PerQuarterHour(150))
     .params(&[CATALOG_ID, PRODUCT_KEYS])
     .takes_json(),

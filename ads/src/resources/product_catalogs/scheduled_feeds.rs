@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use store::ads::product_catalogs::{self, ScheduledFeed};
 
 use super::feed_schedule::{next_import, parse_local_time, validate_repeat};
-use super::{CATALOG_ID, assign_fields, mutation, not_found, open_catalog, open_for_write, parse_body, path_id};
+use super::{CATALOG_ID, assign_fields, not_found, open_catalog, open_for_write, parse_body, path_id};
 use crate::resources::servability::accept_any_shape;
 
 pub(super) static SCHEDULED_FEED: Resource = Resource {
@@ -45,19 +45,21 @@ const LIST_PATH: &str = "/product_catalogs/{product_catalog_id}/scheduled_feeds"
 const PATH: &str = "/product_catalogs/{product_catalog_id}/scheduled_feeds/{id}";
 
 pub static OPERATIONS: &[CustomOperation] = &[
-    CustomOperation::get(
-        "getAdsScheduledFeeds",
-        LIST_PATH,
-        "The scheduled feed of a catalog, if it has one.",
-        list_feeds,
-    )
-    .requires_role(RequiredRole::Anyone)
-    .params(&[CATALOG_ID]),
-    mutation("POST", "createAdsScheduledFeed", LIST_PATH, "Creates the scheduled feed of a catalog.", create_feed)
+    CustomOperation::get("getAdsScheduledFeeds", LIST_PATH, list_feeds)
+        .summary("The scheduled feed of a catalog, if it has one.")
+        .requires_role(RequiredRole::Anyone)
+        .params(&[CATALOG_ID]),
+    CustomOperation::post("createAdsScheduledFeed", LIST_PATH, create_feed)
+        .summary("Creates the scheduled feed of a catalog.")
+        .requires_role(RequiredRole::Anyone)
         .params(&[CATALOG_ID, URL, FORMAT, FREQUENCY, REPEAT, START_TIME, TIME_ZONE]),
-    mutation("PUT", "updateAdsScheduledFeed", PATH, "Changes a scheduled feed.", update_feed)
+    CustomOperation::put("updateAdsScheduledFeed", PATH, update_feed)
+        .summary("Changes a scheduled feed.")
+        .requires_role(RequiredRole::Anyone)
         .params(&[CATALOG_ID, ID, URL, FORMAT, FREQUENCY, REPEAT, START_TIME, TIME_ZONE]),
-    mutation("DELETE", "deleteAdsScheduledFeed", PATH, "Deletes a scheduled feed; its products stay.", delete_feed)
+    CustomOperation::delete("deleteAdsScheduledFeed", PATH, delete_feed)
+        .summary("Deletes a scheduled feed; its products stay.")
+        .requires_role(RequiredRole::Anyone)
         .params(&[CATALOG_ID, ID]),
 ];
 

@@ -15,9 +15,9 @@ use guides::{GUIDES, GuideTemplate};
 
 const PATH: &str = "/console/clients";
 
-pub(super) static ENDPOINTS: &[Endpoint] = &[portal_page("consoleClients", "GET", PATH)
-    .handler(&show)
-    .summary("How client libraries connect, and which have done so.")];
+pub(super) static ENDPOINTS: &[Endpoint] =
+    &[portal_page("consoleClients", "GET", PATH, &show)
+        .summary("How client libraries connect, and which have done so.")];
 
 async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
     let visit = BrowserVisit::from_call(&call).await?;

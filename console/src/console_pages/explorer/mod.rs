@@ -20,14 +20,12 @@ const OPERATION: &str = "/console/explorer/{operation}";
 const ID: &[Parameter] = &[Parameter::path("operation", Kind::text(0, MAX_SHORT_TEXT), "The id of the operation.")];
 
 pub(super) static ENDPOINTS: &[Endpoint] = &[
-    portal_page("consoleExplorer", "GET", PATH).handler(&index::show).summary("Finds an operation of the API."),
-    portal_page("consoleExplorerOperation", "GET", OPERATION)
-        .handler(&form::show)
+    portal_page("consoleExplorer", "GET", PATH, &index::show).summary("Finds an operation of the API."),
+    portal_page("consoleExplorerOperation", "GET", OPERATION, &form::show)
         .summary("The form of an operation.")
         .params(&[ID]),
     // The fields depend on the operation that is called.
-    portal_page("consoleExplorerCall", "POST", OPERATION)
-        .handler(&form::submit)
+    portal_page("consoleExplorerCall", "POST", OPERATION, &form::submit)
         .summary("Calls an operation and shows the response.")
         .params(&[ID])
         .body(BodySpec::Raw),

@@ -19,17 +19,14 @@ const USERNAME: &[Parameter] =
     &[Parameter::path("username", Kind::text(0, MAX_SHORT_TEXT), "The user's username or id.")];
 
 pub(super) static ENDPOINTS: &[Endpoint] = &[
-    portal_page("consolePeople", "GET", PATH).handler(&list::show).summary("The users of the world."),
-    portal_page("consoleCreatePerson", "POST", PATH)
-        .handler(&list::create)
+    portal_page("consolePeople", "GET", PATH, &list::show).summary("The users of the world."),
+    portal_page("consoleCreatePerson", "POST", PATH, &list::create)
         .summary("Creates a user.")
         .body(BodySpec::Form(text_members! { MAX_TEXT; csrf username name description })),
-    portal_page("consolePerson", "GET", PERSON)
-        .handler(&page::show)
+    portal_page("consolePerson", "GET", PERSON, &page::show)
         .summary("A user: profile, relationships, posts, apps and tokens.")
         .params(&[USERNAME]),
-    portal_page("consoleActAsPerson", "POST", PERSON)
-        .handler(&page::submit)
+    portal_page("consoleActAsPerson", "POST", PERSON, &page::submit)
         .summary("Changes a user, or acts as this user.")
         .params(&[USERNAME])
         .body(BodySpec::Form(text_members! { MAX_TEXT;
