@@ -1,7 +1,7 @@
 //! Emails of a network with a mail server: invitations, confirmed addresses, new passwords.
 
 use crate::harness::{MailServer, TestRequest, TestServer, unique_number, wait_until};
-use crate::pages::browser::Browser;
+use crate::pages::browser::{Browser, hidden, posted};
 
 const NEW: &str = "tr4ms stop here";
 
@@ -71,9 +71,12 @@ fn confirms(server: &TestServer, office: &MailServer, browser: &mut Browser<'_>,
     let email = office.wait_for_email(address, "Confirm that this email address");
     let (path, token) = link(server, &email.text);
     let page = browser.get(path);
-    let done = browser.submit(&page, "/account/confirm", &[("token", &token)]);
-    assert!(done.text().contains("Email address confirmed"), "{}", done.text());
+    assert!(page.text().contains(address) && page.text().contains("Confirm email"), "{}", page.text());
+    assert!(seen().is_null(), "looking does not confirm");
+    let mut confirm = || browser.submit(&page, "/account/confirm", &[("token", &token)]).text();
+    assert!(confirm().contains("Email address confirmed"));
     assert_eq!(seen(), address);
+    assert!(confirm().contains("This link no longer works"));
 }
 
 /// A mail server that has no time is asked again.
@@ -84,10 +87,13 @@ fn gets_back_in(server: &TestServer, office: &MailServer, name: &str, address: &
     browser.submit(&page, "/forgotten-password", &[("email", address)]);
     let email = office.wait_for_email(address, "Choose a new password");
     let (path, token) = link(server, &email.text);
-    let page = browser.get(path);
-    let fields = [("token", token.as_str()), ("password", "tr4ms go there")];
-    let done = browser.submit(&page, "/account/reset", &fields);
+    let page = browser.get(path.clone());
+    assert!(page.text().contains(name), "{}", page.text());
+    let mut reset = |password| browser.submit(&page, "/account/reset", &[("token", &token), ("password", password)]);
+    assert!(reset("short").assert_page(400).contains("at least 8 characters"));
+    let done = reset("tr4ms go there");
     assert_eq!(done.header("location"), "/login?done=reset", "{}", done.text());
+    assert!(browser.get(path).text().contains("This link no longer works"));
     assert!(browser.get("/login?done=reset").assert_page(200).contains("Your password was changed. Sign in."));
     assert_eq!(browser.sign_in(name, "tr4ms go there", "/").status, 303);
 }
@@ -142,7 +148,9 @@ fn closed_registration_refuses_new_users() {
     let page = browser.get("/").text();
     assert!(page.contains("Sign in") && !page.contains("Create account"), "{page}");
     let page = browser.get("/join");
-    assert!(page.text().contains("Registration is closed"));
+    assert!(page.text().contains("Registration is closed") && !page.text().contains("name=\"password\""));
+    let form = posted("/join", &hidden(&browser.get("/login").text(), "/login"));
+    assert_eq!(browser.send(form.header("origin", &server.url)).status, 400);
     let refused = server.run_cli(&["invite"]);
     refused.assert_exit_code(1);
     assert!(refused.stderr.contains("closed"), "{}", refused.stderr);

@@ -1,5 +1,3 @@
-mod emails;
-
 use http::HeaderMap;
 use http::header::{COOKIE, HeaderValue};
 use web::PublicOrigin;

@@ -1,7 +1,7 @@
 //! Settings: the password, sessions and connected apps.
 
 use super::browser::Browser;
-use crate::harness::{TestRequest, shared_server};
+use crate::harness::{TestRequest, TestServer, shared_server};
 
 #[test]
 fn session_is_ended_from_another_one() {
@@ -21,6 +21,20 @@ fn session_is_ended_from_another_one() {
     here.submit(&page, "/settings/sessions/revoke-others", &[]);
     assert_eq!(there.get("/settings/account").status, 303);
     assert_eq!(here.get("/settings/account").status, 200);
+}
+
+#[test]
+fn session_cookie_is_renewed_with_its_session() {
+    let server = TestServer::start(&["--world", "empty"]);
+    let (mut browser, name) = Browser::of_someone(&server);
+    let secret = browser.cookies["locum"].clone();
+    server.run_sql(&format!(
+        "UPDATE session SET last_seen_at = last_seen_at - 600000
+         WHERE user_id = (SELECT id FROM users WHERE username = '{name}')"
+    ));
+    let cookie = browser.get("/settings/account").header("set-cookie").to_owned();
+    assert!(cookie.starts_with(&format!("locum={secret}; ")) && cookie.contains("Max-Age=2592000"), "{cookie}");
+    assert_eq!(browser.get("/settings/account").header("set-cookie"), "");
 }
 
 #[test]
