@@ -115,7 +115,10 @@ fn poll_outside_its_bounds_is_refused() {
     let timeline = author.get(format!("/2/users/{}/posts", author.id)).assert_status(200);
     assert_eq!(timeline["meta"]["result_count"], 0);
     asks(&author, &["a", &"y".repeat(25)], 5);
-    let mut longest = asked(&["1", "2", "3", "4"], 10_080);
+    // The same question with other answers is another post.
+    asks(&author, &["a", "b"], 5);
+    author.create_post(&asked(&["a", "b"], 5)).assert_legacy_code(403, 187);
+    let mut longest = asked(&["1", "2", "3", &"日".repeat(25)], 10_080);
     longest["text"] = json!("");
     author.create_post(&longest).assert_status(201);
 }

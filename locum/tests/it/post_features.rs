@@ -171,17 +171,21 @@ fn subscribers_post_is_read_and_answered_by_subscribers_only() {
     let secret = id(&author.create_post(&body).assert_status(201));
     let body = json!({ "text": "Talk", "reply_settings": "subscribers" });
     let root = id(&author.create_post(&body).assert_status(201));
-    let reply = json!({ "text": "Hi", "reply": { "in_reply_to_post_id": root } });
-    reader.create_post(&reply).assert_legacy_code(403, 433);
+    let reply_to = |post: &str| reader.create_post(&json!({ "text": "Hi", "reply": { "in_reply_to_post_id": post } }));
+    reply_to(&root).assert_legacy_code(403, 433);
+    reply_to(&secret).assert_legacy_code(403, 385);
     let hidden = reader.get(format!("/2/posts/{secret}")).assert_status(200);
     assert!(hidden.get("data").is_none(), "{hidden}");
     server.run_cli(&["user", "subscribe", &reader.id, &author.username]).assert_success();
-    reader.create_post(&reply).assert_status(201);
+    for post in [&root, &secret] {
+        reply_to(post).assert_status(201);
+    }
     assert_eq!(reader.fetch_post(&secret, "scopes")["scopes"]["followers"], true);
     let fields = format!("/2/users/{}?user.fields=subscription", reader.id);
     let user = author.get(fields).assert_status(200)["data"].clone();
     assert_eq!(user["subscription"]["subscribes_to_you"], true);
     server.run_cli(&["user", "subscribe", &reader.id, &author.id, "--end"]).assert_success();
+    reader.create_post(&json!({ "text": "Look", "quote_post_id": secret })).assert_legacy_code(403, 385);
     let hidden = reader.get(format!("/2/posts/{secret}")).assert_status(200);
     assert!(hidden.get("data").is_none(), "{hidden}");
     server.run_cli(&["user", "subscribe", &author.id, &author.id]).assert_exit_code(1);

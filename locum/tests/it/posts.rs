@@ -111,6 +111,7 @@ fn text_length_is_weighted() {
     }
     author.publish_text(&"a.".repeat(140));
     author.create_post(&json!({ "text": "a.".repeat(24_000) })).assert_error(400, TOO_LONG);
+    author.create_post(&json!({ "text": "  " })).assert_problem(400, "invalid-request");
 }
 
 #[test]
