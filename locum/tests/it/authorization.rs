@@ -419,18 +419,6 @@ fn expired_token_is_refused_at_once() {
 }
 
 #[test]
-fn path_of_another_user_is_refused() {
-    let server = shared_server();
-    let (user, other) = (server.new_user("own"), server.new_user("other"));
-    let path = format!("/2/users/{}/timelines/reverse_chronological", other.id);
-    let sentence = format!(
-        "The `id` query parameter value [{}] must be the same as the authenticating user [{}]",
-        other.id, user.id
-    );
-    user.get(path).assert_error(400, &sentence);
-}
-
-#[test]
 fn consumer_signature_without_token_is_no_user() {
     let server = shared_server();
     let app = server.default_app();

