@@ -22,138 +22,94 @@ use crate::resources::all_cards::SHORT_CARD_SEQUENCE;
 use crate::resources::card_media::{self, AspectRatio, MediaByKey};
 use crate::resources::cards::short_url;
 
-pub static WEBSITE_CARD: Resource = Resource {
-    name: "website_card",
-    path: "cards/website",
-    label: "website card",
-    fields: &[
-        NAME,
-        FieldSpec::text("website_title", 1, 70).required(),
-        FieldSpec::url("website_url").required(),
-        MEDIA,
-        URI,
-        FieldSpec::one_of("card_type", &["WEBSITE"]).set_by_server().default_word("WEBSITE"),
-    ],
-    filters: &[ListFilter::ids("card_ids", "id", &WEBSITE_CARD)],
-    constant_echo: &[("card_type", "website")],
-    ..LEGACY
-};
+/// A resource by its kind in lower case, in upper case and as a label, with the fields that not every kind has.
+macro_rules! legacy_card {
+    ($resource:ident, $kind:literal, $word:literal, $label:literal, $gate:expr, [$($field:expr),+]) => {
+        pub static $resource: Resource = Resource {
+            name: concat!($kind, "_card"),
+            path: concat!("cards/", $kind),
+            label: concat!($label, " card"),
+            fields: &[
+                NAME,
+                $($field,)+
+                URI,
+                FieldSpec::one_of("card_type", &[$word]).set_by_server().default_word($word),
+            ],
+            filters: &[ListFilter::ids("card_ids", "id", &$resource)],
+            constant_echo: &[("card_type", $kind)],
+            feature_gate: $gate,
+            ..LEGACY
+        };
+    };
+}
 
-pub static VIDEO_WEBSITE_CARD: Resource = Resource {
-    name: "video_website_card",
-    path: "cards/video_website",
-    label: "video website card",
-    fields: &[
-        NAME,
-        FieldSpec::text("title", 1, 70).required(),
-        FieldSpec::url("website_url").required(),
-        MEDIA,
-        URI,
-        FieldSpec::one_of("card_type", &["VIDEO_WEBSITE"]).set_by_server().default_word("VIDEO_WEBSITE"),
-    ],
-    filters: &[ListFilter::ids("card_ids", "id", &VIDEO_WEBSITE_CARD)],
-    constant_echo: &[("card_type", "video_website")],
-    ..LEGACY
-};
+macro_rules! website_card {
+    ($resource:ident, $kind:literal, $word:literal, $label:literal, $title:literal) => {
+        legacy_card!(
+            $resource,
+            $kind,
+            $word,
+            $label,
+            None,
+            [FieldSpec::text($title, 1, 70).required(), FieldSpec::url("website_url").required(), MEDIA]
+        );
+    };
+}
 
-pub static IMAGE_APP_DOWNLOAD_CARD: Resource = Resource {
-    name: "image_app_download_card",
-    path: "cards/image_app_download",
-    label: "image app download card",
-    fields: &[
-        NAME,
-        COUNTRY,
-        APP_FIELDS[0],
-        APP_FIELDS[1],
-        APP_FIELDS[2],
-        LINK_FIELDS[0],
-        LINK_FIELDS[1],
-        LINK_FIELDS[2],
-        APP_CTA,
-        MEDIA,
-        URI,
-        FieldSpec::one_of("card_type", &["IMAGE_APP_DOWNLOAD"]).set_by_server().default_word("IMAGE_APP_DOWNLOAD"),
-    ],
-    filters: &[ListFilter::ids("card_ids", "id", &IMAGE_APP_DOWNLOAD_CARD)],
-    constant_echo: &[("card_type", "image_app_download")],
-    ..LEGACY
-};
+macro_rules! app_card {
+    ($resource:ident, $kind:literal, $word:literal, $label:literal, $gate:expr, [$($media:expr),+]) => {
+        legacy_card!($resource, $kind, $word, $label, $gate, [
+            FieldSpec::text("country_code", 2, 2).required(),
+            FieldSpec::text("ipad_app_id", 1, 255),
+            FieldSpec::text("iphone_app_id", 1, 255),
+            FieldSpec::text("googleplay_app_id", 1, 255),
+            FieldSpec::text("ipad_deep_link", 1, 2048),
+            FieldSpec::text("iphone_deep_link", 1, 2048),
+            FieldSpec::text("googleplay_deep_link", 1, 2048),
+            APP_CTA,
+            $($media),+
+        ]);
+    };
+}
 
-pub static VIDEO_APP_DOWNLOAD_CARD: Resource = Resource {
-    name: "video_app_download_card",
-    path: "cards/video_app_download",
-    label: "video app download card",
-    fields: &[
-        NAME,
-        COUNTRY,
-        APP_FIELDS[0],
-        APP_FIELDS[1],
-        APP_FIELDS[2],
-        LINK_FIELDS[0],
-        LINK_FIELDS[1],
-        LINK_FIELDS[2],
-        APP_CTA,
-        MEDIA,
-        POSTER,
-        URI,
-        FieldSpec::one_of("card_type", &["VIDEO_APP_DOWNLOAD"]).set_by_server().default_word("VIDEO_APP_DOWNLOAD"),
-    ],
-    filters: &[ListFilter::ids("card_ids", "id", &VIDEO_APP_DOWNLOAD_CARD)],
-    constant_echo: &[("card_type", "video_app_download")],
-    feature_gate: Some(FeatureGate::new("VIDEO_APP_DOWNLOAD_CARD")),
-    ..LEGACY
-};
+macro_rules! message_card {
+    ($resource:ident, $kind:literal, $word:literal, $label:literal, [$($media:expr),+]) => {
+        legacy_card!($resource, $kind, $word, $label, Some(FeatureGate::new("DIRECT_MESSAGE_CARD")), [
+            FieldSpec::new("recipient_user_id", Kind::ID).required().immutable(),
+            MESSAGE_FIELDS[0].required(),
+            MESSAGE_FIELDS[1].required(),
+            MESSAGE_FIELDS[2],
+            MESSAGE_FIELDS[3],
+            MESSAGE_FIELDS[4],
+            MESSAGE_FIELDS[5],
+            MESSAGE_FIELDS[6],
+            MESSAGE_FIELDS[7],
+            $($media),+
+        ]);
+    };
+}
 
-pub static IMAGE_MESSAGE_CARD: Resource = Resource {
-    name: "image_direct_message_card",
-    path: "cards/image_direct_message",
-    label: "image direct message card",
-    fields: &[
-        NAME,
-        RECIPIENT,
-        MESSAGE_FIELDS[0].required(),
-        MESSAGE_FIELDS[1].required(),
-        MESSAGE_FIELDS[2],
-        MESSAGE_FIELDS[3],
-        MESSAGE_FIELDS[4],
-        MESSAGE_FIELDS[5],
-        MESSAGE_FIELDS[6],
-        MESSAGE_FIELDS[7],
-        MEDIA,
-        URI,
-        FieldSpec::one_of("card_type", &["IMAGE_DIRECT_MESSAGE"]).set_by_server().default_word("IMAGE_DIRECT_MESSAGE"),
-    ],
-    filters: &[ListFilter::ids("card_ids", "id", &IMAGE_MESSAGE_CARD)],
-    constant_echo: &[("card_type", "image_direct_message")],
-    feature_gate: Some(FeatureGate::new("DIRECT_MESSAGE_CARD")),
-    ..LEGACY
-};
+const VIDEO_APPS: Option<FeatureGate> = Some(FeatureGate::new("VIDEO_APP_DOWNLOAD_CARD"));
 
-pub static VIDEO_MESSAGE_CARD: Resource = Resource {
-    name: "video_direct_message_card",
-    path: "cards/video_direct_message",
-    label: "video direct message card",
-    fields: &[
-        NAME,
-        RECIPIENT,
-        MESSAGE_FIELDS[0].required(),
-        MESSAGE_FIELDS[1].required(),
-        MESSAGE_FIELDS[2],
-        MESSAGE_FIELDS[3],
-        MESSAGE_FIELDS[4],
-        MESSAGE_FIELDS[5],
-        MESSAGE_FIELDS[6],
-        MESSAGE_FIELDS[7],
-        MEDIA,
-        POSTER,
-        URI,
-        FieldSpec::one_of("card_type", &["VIDEO_DIRECT_MESSAGE"]).set_by_server().default_word("VIDEO_DIRECT_MESSAGE"),
-    ],
-    filters: &[ListFilter::ids("card_ids", "id", &VIDEO_MESSAGE_CARD)],
-    constant_echo: &[("card_type", "video_direct_message")],
-    feature_gate: Some(FeatureGate::new("DIRECT_MESSAGE_CARD")),
-    ..LEGACY
-};
+website_card!(WEBSITE_CARD, "website", "WEBSITE", "website", "website_title");
+website_card!(VIDEO_WEBSITE_CARD, "video_website", "VIDEO_WEBSITE", "video website", "title");
+app_card!(IMAGE_APP_DOWNLOAD_CARD, "image_app_download", "IMAGE_APP_DOWNLOAD", "image app download", None, [MEDIA]);
+app_card!(
+    VIDEO_APP_DOWNLOAD_CARD,
+    "video_app_download",
+    "VIDEO_APP_DOWNLOAD",
+    "video app download",
+    VIDEO_APPS,
+    [MEDIA, POSTER]
+);
+message_card!(IMAGE_MESSAGE_CARD, "image_direct_message", "IMAGE_DIRECT_MESSAGE", "image direct message", [MEDIA]);
+message_card!(
+    VIDEO_MESSAGE_CARD,
+    "video_direct_message",
+    "VIDEO_DIRECT_MESSAGE",
+    "video direct message",
+    [MEDIA, POSTER]
+);
 
 pub static LEGACY_CARDS: [&Resource; 6] = [
     &WEBSITE_CARD,
@@ -186,21 +142,9 @@ const NAME: FieldSpec = FieldSpec::text("name", 1, 80).required();
 const MEDIA: FieldSpec = FieldSpec::new("media_key", Kind::custom(&MediaKeyText)).required();
 const POSTER: FieldSpec = FieldSpec::new("poster_media_key", Kind::custom(&MediaKeyText)).hidden();
 const URI: FieldSpec = FieldSpec::new("uri", Kind::LONG).set_by_server().hidden();
-const COUNTRY: FieldSpec = FieldSpec::text("country_code", 2, 2).required();
 const APP_CTA: FieldSpec =
     FieldSpec::one_of("app_cta", &["BOOK", "CONNECT", "INSTALL", "OPEN", "ORDER", "PLAY", "SHOP"])
         .default_word("INSTALL");
-const APP_FIELDS: [FieldSpec; 3] = [
-    FieldSpec::text("ipad_app_id", 1, 255),
-    FieldSpec::text("iphone_app_id", 1, 255),
-    FieldSpec::text("googleplay_app_id", 1, 255),
-];
-const LINK_FIELDS: [FieldSpec; 3] = [
-    FieldSpec::text("ipad_deep_link", 1, 2048),
-    FieldSpec::text("iphone_deep_link", 1, 2048),
-    FieldSpec::text("googleplay_deep_link", 1, 2048),
-];
-const RECIPIENT: FieldSpec = FieldSpec::new("recipient_user_id", Kind::ID).required().immutable();
 const MESSAGE_FIELDS: [FieldSpec; 8] = [
     FieldSpec::text("first_cta", 1, 24),
     FieldSpec::new("first_cta_welcome_message_id", Kind::ID),
