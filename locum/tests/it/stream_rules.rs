@@ -1,4 +1,5 @@
-//! Rules of the filtered stream: added, listed, counted, deleted, and what is none.
+//! Rules of the filtered stream: added, listed, counted, deleted, and what is none. What the powerstream has in common
+//! with it is checked for both.
 
 use serde_json::{Value, json};
 
@@ -46,25 +47,167 @@ fn app_with_rules() -> (TestApp, Vec<String>) {
     (app, known)
 }
 
+/// The rules of one of the two streams: the same, but in envelopes and within bounds of its own.
+struct RuleApi {
+    path: &'static str,
+    access: &'static str,
+    /// The member of a request that adds rules.
+    member: &'static str,
+    max_length: usize,
+}
+
+const APIS: [RuleApi; 2] = [
+    RuleApi { path: RULES, access: "self-serve", member: "add", max_length: 1_024 },
+    RuleApi { path: "/2/powerstream/rules", access: "enterprise", member: "rules", max_length: 2_048 },
+];
+
+impl RuleApi {
+    fn app(&self) -> TestApp {
+        shared_server().new_app(self.access)
+    }
+
+    fn add(&self, app: &TestApp, rules: &Value) -> TestResponse {
+        let request = TestRequest::post(self.path).bearer(&app.bearer);
+        shared_server().send(request.json(&json!({ self.member: rules })))
+    }
+
+    fn rules(&self, body: &Value) -> Vec<Value> {
+        let rules = if self.member == "add" { &body["data"] } else { &body["data"]["rules"] };
+        rules.as_array().cloned().unwrap_or_default()
+    }
+
+    fn list(&self, app: &TestApp) -> Vec<Value> {
+        let request = TestRequest::get(self.path).bearer(&app.bearer);
+        self.rules(&shared_server().send(request).assert_status(200))
+    }
+}
+
 #[test]
-fn stream_rules_are_listed_oldest_first_for_their_app_only() {
-    let (app, other) = (app(), app());
+fn rules_of_either_stream_are_listed_oldest_first_for_their_app_only() {
+    for api in APIS {
+        let (app, other) = (api.app(), api.app());
+        assert!(api.list(&app).is_empty());
+        let rules = json!([
+            { "value": "cat has:images", "tag": "cats" },
+            { "value": "from:someone OR \"dog bird\"" },
+            { "value": "\"two words\"", "tag": "cats" },
+        ]);
+        let added = api.add(&app, &rules).assert_status(201);
+        assert!(added.get("errors").is_none(), "{added}");
+        let rules = api.rules(&added);
+        assert_eq!(rules.len(), 3);
+        assert_eq!((&rules[0]["value"], &rules[0]["tag"]), (&json!("cat has:images"), &json!("cats")));
+        assert_eq!(rules[1].as_object().unwrap().len(), 2, "id, value");
+        assert_eq!(api.list(&app), rules, "oldest first");
+        assert!(api.list(&other).is_empty(), "an app's own only");
+    }
+}
+
+#[test]
+fn unreadable_or_duplicate_rule_of_either_stream_is_not_added() {
+    for api in APIS {
+        let app = api.app();
+        let added = api.add(&app, &json!([{ "value": "cat dog", "tag": "pets" }])).assert_status(201);
+        let id = api.rules(&added)[0]["id"].clone();
+        let long = "a".repeat(api.max_length + 1);
+        let mixed = json!([
+            { "value": "  (cat  dog)", "tag": "again" },
+            { "value": "filter:links cat" },
+            { "value": "bird" },
+            { "value": long },
+            { "value": "-bird" },
+            { "value": "" },
+            { "value": "bird" },
+        ]);
+        let body = api.add(&app, &mixed).assert_status(201);
+        let rules = api.rules(&body);
+        assert_eq!((rules.len(), &rules[0]["value"]), (1, &json!("bird")));
+        let errors = body["errors"].as_array().unwrap();
+        let kinds: Vec<&str> = errors.iter().map(kind).collect();
+        let (bad, twice) = ("invalid-rules", "duplicate-rules");
+        assert_eq!(kinds, [bad, "rule-length", bad, bad, twice, twice]);
+        assert_eq!(errors[0]["title"], "UnprocessableEntity");
+        assert_eq!(errors[0]["value"], "filter:links cat");
+        let text = errors[0]["details"][0].as_str().unwrap();
+        assert!(text.starts_with("Reference to invalid operator 'filter'."), "{text}");
+        assert!(text.ends_with("(at position 1)"), "{text}");
+        assert_eq!(errors[1]["value"], long);
+        assert_eq!(errors[2]["details"], json!(["Rules must contain a non-negation term (at position 1)"]));
+        assert_eq!(errors[3]["value"], "");
+        let kind = &errors[4]["type"];
+        assert_eq!(errors[4], json!({ "title": "DuplicateRule", "type": kind, "value": "  (cat  dog)", "id": id }));
+        assert_eq!(errors[5]["id"], rules[0]["id"]);
+        let left = api.list(&app);
+        assert_eq!((left.len(), &left[0]["tag"]), (2, &json!("pets")), "as it was");
+    }
+}
+
+#[test]
+fn request_that_adds_no_rule_to_either_stream_returns_errors_only() {
+    for api in APIS {
+        let app = api.app();
+        let longest = format!("\"{}\"", "é".repeat(api.max_length - 2));
+        let one = json!([{ "value": longest }]);
+        assert_eq!(api.rules(&api.add(&app, &one).assert_status(201))[0]["value"], longest);
+        for (rules, status, problem) in
+            [(one, 201, "duplicate-rules"), (json!([{ "value": "(cat" }]), 200, "invalid-rules")]
+        {
+            let body = api.add(&app, &rules).assert_status(status);
+            assert!(body.get("data").is_none(), "{body}");
+            assert_eq!(kind(&body["errors"][0]), problem);
+        }
+    }
+}
+
+#[test]
+fn invalid_rule_or_credential_for_either_stream_is_refused() {
+    for api in APIS {
+        let app = api.app();
+        let rule = json!({ "value": "cat" });
+        for rules in [
+            json!([]),
+            json!(rule),
+            json!(["cat"]),
+            json!([{ "tag": "cats" }]),
+            json!([{ "value": 7 }]),
+            json!([{ "value": "cat", "color": "red" }]),
+            json!([{ "value": "cat\u{0}" }]),
+            json!([{ "value": "cat", "tag": 7 }]),
+            json!([{ "value": "cat", "tag": "\u{0}" }]),
+            json!([rule, { "value": "dog", "tag": "x".repeat(1_001) }]),
+        ] {
+            api.add(&app, &rules).assert_problem(400, "invalid-request");
+        }
+        let empty = TestRequest::post(api.path).bearer(&app.bearer).json(&json!({}));
+        shared_server().send(empty).assert_problem(400, "invalid-request");
+        shared_server().new_user("person").get(api.path).assert_problem(403, "unsupported-authentication");
+        assert_eq!(shared_server().send(TestRequest::get(api.path)).status, 401);
+        assert!(api.list(&app).is_empty());
+    }
+}
+
+#[test]
+fn changes_of_stream_rules_are_summarized_and_stored_unless_on_trial() {
+    let app = app();
     let none = list(&app, "");
     assert!(none.get("data").is_none(), "{none}");
     assert_eq!(none["meta"]["result_count"], 0);
     assert!(none["meta"]["sent"].as_str().unwrap().ends_with('Z'));
-    let added = post(&app, "", &three_rules()).assert_status(201);
-    let summary = json!({ "created": 3, "not_created": 0, "valid": 3, "invalid": 0 });
-    assert_eq!(added["meta"]["summary"], summary, "{added}");
-    assert!(added.get("errors").is_none());
-    let rules = &added["data"];
-    assert_eq!(rules[0]["value"], "cat has:images");
-    assert_eq!(rules[0]["tag"], "cats");
-    assert_eq!(rules[1].as_object().unwrap().len(), 2, "id, value");
-    let all = list(&app, "");
-    assert_eq!(all["data"], *rules, "oldest first");
-    assert_eq!(all["meta"]["result_count"], 3);
-    assert!(list(&other, "").get("data").is_none(), "an app's own only");
+    let mixed = json!({ "add": [
+        { "value": "cat dog" },
+        { "value": "-bird" },
+        { "value": "(cat dog)" },
+        { "value": "cat AND dog" },
+    ] });
+    for (query, count) in [("?dry_run=true", 0), ("", 1)] {
+        let body = post(&app, query, &mixed).assert_status(201);
+        let summary = json!({ "created": 1, "not_created": 3, "valid": 2, "invalid": 2 });
+        assert_eq!(body["meta"]["summary"], summary);
+        assert_eq!(ids(&body).len(), 1);
+        let text = body["errors"][1]["details"][0].as_str().unwrap();
+        assert!(text.starts_with("Ambiguous use of and as a keyword."), "{text}");
+        assert_eq!(list(&app, "")["meta"]["result_count"], count);
+    }
 }
 
 #[test]
@@ -149,62 +292,6 @@ fn stream_rules_are_deleted_by_id_by_meaning_or_all() {
 }
 
 #[test]
-fn unreadable_or_duplicate_stream_rule_is_not_added() {
-    let app = app();
-    let one = json!({ "add": [{ "value": "cat dog", "tag": "pets" }] });
-    let dry = post(&app, "?dry_run=true", &one).assert_status(201);
-    assert_eq!(dry["meta"]["summary"]["created"], 1);
-    assert_eq!(ids(&dry).len(), 1);
-    assert!(list(&app, "").get("data").is_none(), "nothing is stored");
-    let id = ids(&post(&app, "", &one).assert_status(201))[0].clone();
-    let long = "a".repeat(1_025);
-    let mixed = json!({ "add": [
-        { "value": "  (cat  dog)", "tag": "again" },
-        { "value": "filter:links cat" },
-        { "value": "bird" },
-        { "value": long },
-        { "value": "-bird" },
-        { "value": "" },
-        { "value": "bird" },
-        { "value": "cat AND dog" },
-    ] });
-    for query in ["?dry_run=true", ""] {
-        let body = post(&app, query, &mixed).assert_status(201);
-        let summary = json!({ "created": 1, "not_created": 7, "valid": 3, "invalid": 5 });
-        assert_eq!(body["meta"]["summary"], summary);
-        assert_eq!(body["data"][0]["value"], "bird");
-        let errors = body["errors"].as_array().unwrap();
-        let kinds: Vec<&str> = errors.iter().map(kind).collect();
-        let (bad, twice) = ("invalid-rules", "duplicate-rules");
-        assert_eq!(kinds, [bad, "rule-length", bad, bad, bad, twice, twice]);
-        assert_eq!(errors[0]["title"], "UnprocessableEntity");
-        assert_eq!(errors[0]["value"], "filter:links cat");
-        let text = errors[0]["details"][0].as_str().unwrap();
-        assert!(text.starts_with("Reference to invalid operator 'filter'."), "{text}");
-        assert!(text.ends_with("(at position 1)"), "{text}");
-        let text = errors[4]["details"][0].as_str().unwrap();
-        assert!(text.starts_with("Ambiguous use of and as a keyword."), "{text}");
-        assert_eq!(errors[5]["title"], "DuplicateRule");
-        assert_eq!(errors[5]["value"], "  (cat  dog)");
-        assert_eq!(errors[5]["id"], id.as_str());
-        assert_eq!(errors[6]["id"], body["data"][0]["id"]);
-    }
-}
-
-#[test]
-fn request_that_adds_no_stream_rule_returns_errors_only() {
-    let app = app();
-    let one = json!({ "add": [{ "value": "cat dog", "tag": "pets" }] });
-    post(&app, "", &one).assert_status(201);
-    let bad = json!({ "add": [{ "value": "(cat" }] });
-    let body = post(&app, "", &bad).assert_status(200);
-    assert_eq!(body["meta"]["summary"]["invalid"], 1);
-    assert!(body.get("data").is_none(), "{body}");
-    let body = post(&app, "", &one).assert_status(201);
-    assert_eq!(kind(&body["errors"][0]), "duplicate-rules");
-}
-
-#[test]
 fn stream_rules_of_an_app_are_limited() {
     let app = app();
     let rules = |range: std::ops::Range<usize>| {
@@ -225,19 +312,10 @@ fn stream_rules_of_an_app_are_limited() {
 }
 
 #[test]
-fn invalid_request_or_credential_for_stream_rules_is_refused() {
+fn invalid_request_for_stream_rules_is_refused() {
     let app = app();
     let rule = json!({ "value": "cat" });
     for body in [
-        json!({}),
-        json!({ "add": [] }),
-        json!({ "add": rule }),
-        json!({ "add": ["cat"] }),
-        json!({ "add": [{ "tag": "cats" }] }),
-        json!({ "add": [{ "value": 7 }] }),
-        json!({ "add": [{ "value": "cat", "color": "red" }] }),
-        json!({ "add": [{ "value": "cat\u{0}" }] }),
-        json!({ "add": [rule, { "value": "dog", "tag": "x".repeat(1001) }] }),
         json!({ "delete": {} }),
         json!({ "delete": { "ids": [] } }),
         json!({ "delete": { "ids": ["x"] } }),
@@ -254,8 +332,5 @@ fn invalid_request_or_credential_for_stream_rules_is_refused() {
         let response = shared_server().send(TestRequest::get(target).bearer(&app.bearer));
         response.assert_problem(400, "invalid-request");
     }
-    let user = shared_server().new_user("person");
-    user.get(RULES).assert_problem(403, "unsupported-authentication");
-    assert_eq!(shared_server().send(TestRequest::get(RULES)).status, 401);
     assert!(list(&app, "").get("data").is_none());
 }
