@@ -238,19 +238,41 @@ pub(super) async fn execute(instance: &Instance, command: UserCommand) -> Result
         }
         UserCommand::TwoFactorOff { user } => turn_two_factor_off(instance, user).await,
         UserCommand::PasskeysRemove { user } => remove_passkeys(instance, user).await,
-        UserCommand::Suspend { user } => change_user(instance, user, |tx, id| users::suspend(tx, id).map(drop)).await,
+        UserCommand::Suspend { user } => change_user(instance, user, users::suspend).await,
         UserCommand::Restore { user } => restore_user(instance, user).await,
         UserCommand::Edit { user, edit } => change_user(instance, user, move |tx, id| edit.apply(tx, id)).await,
-        UserCommand::Protect { user } => set_protected(instance, user, true).await,
-        UserCommand::Unprotect { user } => set_protected(instance, user, false).await,
-        UserCommand::Verify { user, kind } => set_verified_type(instance, user, kind).await,
-        UserCommand::Premium { user, kind } => set_subscription_type(instance, user, kind).await,
+        UserCommand::Protect { user } => {
+            change_user(instance, user, |tx, id| profiles::set_protected(tx, &AuditActor::operator(), id, true)).await
+        }
+        UserCommand::Unprotect { user } => {
+            change_user(instance, user, |tx, id| profiles::set_protected(tx, &AuditActor::operator(), id, false)).await
+        }
+        UserCommand::Verify { user, kind } => {
+            let by = AuditActor::operator();
+            change_user(instance, user, move |tx, id| profiles::set_verified_type(tx, &by, id, &kind)).await
+        }
+        UserCommand::Premium { user, kind } => {
+            let by = AuditActor::operator();
+            change_user(instance, user, move |tx, id| profiles::set_subscription_type(tx, &by, id, &kind)).await
+        }
         UserCommand::Affiliate { user, affiliation } => {
             change_user(instance, user, move |tx, id| affiliation.apply(tx, id)).await
         }
-        UserCommand::Unaffiliate { user } => remove_affiliation(instance, user).await,
-        UserCommand::Withhold { user, countries } => withhold_user(instance, user, countries).await,
-        UserCommand::Subscribe { user, author, end } => set_subscriber(instance, user, author, end).await,
+        UserCommand::Unaffiliate { user } => {
+            let by = AuditActor::operator();
+            change_user(instance, user, move |tx, id| profiles::set_affiliation(tx, &by, id, None)).await
+        }
+        UserCommand::Withhold { user, countries } => {
+            change_user(instance, user, move |tx, id| withholding::withhold_user(tx, id, &countries)).await
+        }
+        UserCommand::Subscribe { user, author, end } => {
+            let act = if end { subscriptions::unsubscribe } else { subscriptions::subscribe };
+            change_user(instance, user, move |tx, id| {
+                let author = find::user(tx, &author)?.id;
+                act(tx, id, author)
+            })
+            .await
+        }
         UserCommand::NoteWriter { switch, user } => notes::set_note_writer(instance, user, switch).await,
         UserCommand::Delete { user, now } => delete_user(instance, user, now).await,
     }
@@ -262,43 +284,6 @@ async fn restore_user(instance: &Instance, user: String) -> Result<Value, Error>
         users::restore(tx, found.id)
     });
     restored.await.map(|user| render_user(&user))
-}
-
-async fn set_protected(instance: &Instance, user: String, on: bool) -> Result<Value, Error> {
-    change_user(instance, user, move |tx, id| profiles::set_protected(tx, &AuditActor::operator(), id, on).map(drop))
-        .await
-}
-
-async fn set_verified_type(instance: &Instance, user: String, kind: String) -> Result<Value, Error> {
-    change_user(instance, user, move |tx, id| {
-        profiles::set_verified_type(tx, &AuditActor::operator(), id, &kind).map(drop)
-    })
-    .await
-}
-
-async fn set_subscription_type(instance: &Instance, user: String, kind: String) -> Result<Value, Error> {
-    change_user(instance, user, move |tx, id| {
-        profiles::set_subscription_type(tx, &AuditActor::operator(), id, &kind).map(drop)
-    })
-    .await
-}
-
-async fn remove_affiliation(instance: &Instance, user: String) -> Result<Value, Error> {
-    change_user(instance, user, |tx, id| profiles::set_affiliation(tx, &AuditActor::operator(), id, None).map(drop))
-        .await
-}
-
-async fn withhold_user(instance: &Instance, user: String, countries: Vec<String>) -> Result<Value, Error> {
-    change_user(instance, user, move |tx, id| withholding::withhold_user(tx, id, &countries).map(drop)).await
-}
-
-async fn set_subscriber(instance: &Instance, user: String, author: String, end: bool) -> Result<Value, Error> {
-    let act = if end { subscriptions::unsubscribe } else { subscriptions::subscribe };
-    change_user(instance, user, move |tx, id| {
-        let author = find::user(tx, &author)?.id;
-        act(tx, id, author).map(drop)
-    })
-    .await
 }
 
 /// Development servers accept any password.
@@ -413,10 +398,10 @@ async fn delete_user(instance: &Instance, user: String, now: bool) -> Result<Val
     Ok(json!({"id": user.id.to_string(), "username": user.username, "deleted": true, "erase_at": erase_at}))
 }
 
-async fn change_user(
+async fn change_user<T>(
     instance: &Instance,
     user: String,
-    act: impl Fn(&mut store::Tx<'_>, UserId) -> Result<(), Error> + Send + 'static,
+    act: impl Fn(&mut store::Tx<'_>, UserId) -> Result<T, Error> + Send + 'static,
 ) -> Result<Value, Error> {
     let changed = instance.store.write(move |tx| {
         let found = find::user(tx, &user)?;
