@@ -4,7 +4,7 @@ use crate::catalog::{ArchiveCatalog, ArchiveDataFile};
 use crate::container::{ArchiveContainer, ByteStream};
 use crate::data_types::{DataTypeHandling, ReadableDataType};
 use crate::records::ArchiveRecords;
-use crate::{ArchiveError, ArchiveRecord, ArchivedAccount, ArchivedMedia, ArchivedMediaKind, ReadPosition, text};
+use crate::{ArchiveError, ArchiveRecord, ArchivedAccount, ArchivedMedia, ArchivedMediaKind, ReadPosition};
 use std::fmt;
 use std::path::Path;
 
@@ -87,17 +87,6 @@ impl Archive {
             ArchivedMediaKind::Video | ArchivedMediaKind::AnimatedGif => self.find_video(post),
         };
         self.open_media(exact.or_else(video))
-    }
-
-    /// The file of the owner's avatar or banner that was served at `url`.
-    pub fn profile_media(&self, owner: i64, url: &str) -> Result<Option<ArchivedMediaFile>, ArchiveError> {
-        let base = text::base_name(url);
-        let name = base.and_then(|base| {
-            let start = format!("{}profile_media/{owner}-{base}", self.catalog.folder);
-            // The URL of a banner has no extension, but its file has.
-            self.first_name_with_prefix(&start)
-        });
-        self.open_media(name)
     }
 
     fn open_media(&self, name: Option<String>) -> Result<Option<ArchivedMediaFile>, ArchiveError> {

@@ -72,7 +72,6 @@ pub struct ArchivedProfile {
     pub bio: String,
     pub website: String,
     pub location: String,
-    /// Its file is found with [`crate::Archive::profile_media`].
     pub avatar_url: String,
     pub header_url: String,
 }

@@ -53,21 +53,11 @@ pub fn escape_html(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// The inverse of [`escape_html`]; no other reference is replaced.
-pub fn unescape_html(text: &str) -> Cow<'_, str> {
-    if !text.contains('&') {
-        return Cow::Borrowed(text);
-    }
-    // `&` comes last: `&amp;lt;` is the text `&lt;`.
-    let text = text.replace("&lt;", "<").replace("&gt;", ">");
-    Cow::Owned(text.replace("&amp;", "&"))
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
-    use super::{contains_phrase, escape_html, normalize, unescape_html};
+    use super::{contains_phrase, escape_html, normalize};
 
     #[test]
     fn phrase_is_found_only_between_other_words() {
@@ -82,7 +72,6 @@ mod tests {
     #[test]
     fn three_characters_are_escaped() {
         assert_eq!(escape_html("a < b && c > \"d\""), "a &lt; b &amp;&amp; c &gt; \"d\"");
-        assert_eq!(unescape_html("&lt;b&gt; &amp;lt; &quot;"), "<b> &lt; &quot;");
         assert_eq!(escape_html("&amp;"), "&amp;amp;");
     }
 
@@ -95,8 +84,8 @@ mod tests {
     proptest! {
         #[test]
         fn escaping_comes_back(text in any::<String>()) {
-            let escaped = escape_html(&text);
-            prop_assert_eq!(unescape_html(&escaped), text.as_str());
+            let read = escape_html(&text).replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
+            prop_assert_eq!(read, text);
         }
     }
 }

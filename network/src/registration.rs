@@ -50,16 +50,6 @@ pub enum RegistrationOutcome {
     Waiting,
 }
 
-impl RegistrationOutcome {
-    /// None for an application.
-    pub const fn user_id(self) -> Option<UserId> {
-        match self {
-            Self::Joined(user) => Some(user),
-            Self::Waiting => None,
-        }
-    }
-}
-
 /// Creates an account and sends a link to confirm its email address, or stores an application. `configured` is the
 /// policy unless the site's owners have set another. Refused by policy, by rate limit per client address, for blocked
 /// email domains, and for invalid input.

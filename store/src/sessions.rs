@@ -29,12 +29,6 @@ row! {
     }
 }
 
-impl UserSession {
-    pub const fn expires_at(&self) -> Time {
-        self.last_seen_at.plus_ms(self.ttl_ms)
-    }
-}
-
 #[derive(Clone, Copy, Debug)]
 pub struct NewSession<'a> {
     /// SHA-256 of the cookie's token.

@@ -286,9 +286,10 @@ impl Endpoint {
         Self { summary, ..self }
     }
 
+    /// Success is 201.
     #[must_use]
-    pub const fn success_status(self, status: u16) -> Self {
-        Self { success_status: status, ..self }
+    pub const fn creates(self) -> Self {
+        Self { success_status: 201, ..self }
     }
 
     #[must_use]

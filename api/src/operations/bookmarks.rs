@@ -55,7 +55,7 @@ pub static BOOKMARKS: &[Endpoint] = &[
         .permit("2", FOLDERS.with_scope(Scope::BookmarkWrite))
         .params(&[OWN])
         .body(BodySpec::Json(&[Parameter::member("name", Kind::text(1, FOLDER_NAME_LENGTH)).as_required()]))
-        .success_status(201),
+        .creates(),
     Endpoint::get(
         "getUsersBookmarksByFolderId",
         "/2/users/{id}/bookmarks/folders/{folder_id}",

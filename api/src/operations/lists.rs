@@ -22,7 +22,7 @@ pub static LISTS: &[Endpoint] = &[
         .permit("12", SEE.with_scope(Scope::ListWrite))
         .limits(&[], &[per_quarter_hour(300)])
         .body(BodySpec::Json(&[Parameter::member("name", Kind::text(1, 25)).as_required(), DESCRIPTION, PRIVATE]))
-        .success_status(201),
+        .creates(),
     Endpoint::put("updateLists", "/2/lists/{id}", &lists::update)
         .summary("Updates a list of the authenticated user.")
         .permit("12", MANAGE)

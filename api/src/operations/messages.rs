@@ -16,7 +16,7 @@ pub static MESSAGES: &[Endpoint] = &[
             Parameter::member("participant_ids", Kind::ID.list(2, 49)).as_required(),
             Parameter::member("message", Kind::object(MESSAGE)).as_required(),
         ]))
-        .success_status(201),
+        .creates(),
     Endpoint::post(
         "createDirectMessagesByParticipantId",
         "/2/dm_conversations/with/{participant_id}/messages",
@@ -27,7 +27,7 @@ pub static MESSAGES: &[Endpoint] = &[
     .limits(&[per_day(1_440)], &[per_quarter_hour(15), per_day(1_440)])
     .params(&[PARTICIPANT])
     .body(BodySpec::Json(MESSAGE))
-    .success_status(201),
+    .creates(),
     Endpoint::post(
         "createDirectMessagesByConversationId",
         "/2/dm_conversations/{dm_conversation_id}/messages",
@@ -38,7 +38,7 @@ pub static MESSAGES: &[Endpoint] = &[
     .limits(&[per_day(1_440)], &[per_quarter_hour(15), per_day(1_440)])
     .params(&[&[Parameter::path("dm_conversation_id", Kind::pattern(&CONVERSATION_ID), "The id of the conversation.")]])
     .body(BodySpec::Json(MESSAGE))
-    .success_status(201),
+    .creates(),
     Endpoint::get("getDirectMessagesEvents", "/2/dm_events", &messages::list_events)
         .summary("Message events of the authenticated user's conversations, newest first.")
         .permit("12", SEE)

@@ -41,7 +41,7 @@ pub static NOTES: &[Endpoint] = &[
             Parameter::member("test_mode", Kind::BOOL).as_required(),
             Parameter::member("info", Kind::object(INFO)).as_required(),
         ]))
-        .success_status(201),
+        .creates(),
     Endpoint::post("evaluateCommunityNotes", "/2/notes/evaluate", &notes::evaluate)
         .aliases(&["/2/evaluate_note"])
         .summary("Scores a note before it is submitted.")

@@ -25,7 +25,7 @@ pub static POSTS: &[Endpoint] = &[
         .limits(&[per_day(10_000)], &[per_quarter_hour(100)])
         .share_limit(&PUBLISHING)
         .body(BodySpec::Json(NEW_POST))
-        .success_status(201),
+        .creates(),
     Endpoint::delete("deletePosts", "/2/<posts>/{id}", &posts::delete)
         .summary("Deletes a post of the authenticated user with all its versions.")
         .permit("12", READ.with_scope(Scope::TweetWrite))

@@ -23,7 +23,7 @@ pub static POWERSTREAM: &[Endpoint] = &[
         .summary("Adds rules to the powerstream.")
         .limits(&[per_day(50)], &[])
         .body(BodySpec::Json(&[RULES.as_required()]))
-        .success_status(201),
+        .creates(),
     app_endpoint("deletePowerstreamRules", "DELETE", "/2/powerstream/rules", &powerstream::delete_rules)
         .summary("Deletes rules of the powerstream.")
         .limits(&[per_day(50)], &[])

@@ -31,7 +31,7 @@ pub static STREAMS: &[Endpoint] = &[
             Parameter::query("delete_all", Kind::BOOL, "Whether to delete all rules."),
         ]])
         .body(BodySpec::Json(RULES))
-        .success_status(201),
+        .creates(),
     app_endpoint("getRuleCounts", "GET", "/2/<posts>/search/stream/rules/counts", &stream_rules::get_counts)
         .summary("The number of rules, and its limit.")
         .params(&[&[object_fields_param("rules_count.fields", &FieldNames(ObjectKind::RULES_COUNT))]]),

@@ -56,8 +56,8 @@ pub(crate) async fn list_quotes(call: RequestContext) -> Result<HttpReply, Error
     let (viewer, post): (_, PostId) = (call.viewer(), call.path_id("id")?);
     let page = call.page_request()?;
     let range = PageRange {
-        without_replies: call.query_contains("exclude", "replies"),
-        without_reposts: call.query_contains("exclude", "retweets"),
+        without_replies: call.is_excluded("replies"),
+        without_reposts: call.is_excluded("retweets"),
         ..edge_pages::edge_range(&page)
     };
     let read = move |tx: &mut Tx<'_>, range: &PageRange| reposts::list_quotes(tx, viewer, post, range);

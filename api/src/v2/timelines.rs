@@ -144,7 +144,7 @@ fn page_range_in_window(call: &RequestContext, page: &PageRequest) -> Result<Pag
 
 /// False for timelines without `exclude`.
 fn is_excluded(call: &RequestContext, what: &str) -> bool {
-    call.endpoint().has_param("exclude") && call.query_contains("exclude", what)
+    call.endpoint().has_param("exclude") && call.is_excluded(what)
 }
 
 pub(super) fn wrong_order(call: &RequestContext, lower: &'static str, upper: &'static str) -> Refusal {

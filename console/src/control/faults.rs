@@ -22,7 +22,7 @@ pub(super) static ENDPOINTS: &[Endpoint] = &[
         .summary("The rules, in the order in which they are compared, with how often each matched and was applied."),
     control_operation("addFaults", "POST", "/control/v1/faults", &add)
         .body(BodySpec::Json(&[RULES]))
-        .success_status(201)
+        .creates()
         .summary("Adds rules. The first that applies to a request, stream or delivery wins."),
     control_operation("clearFaults", "DELETE", "/control/v1/faults", &clear).summary("Removes all rules."),
     control_operation("removeFault", "DELETE", "/control/v1/faults/{id}", &remove)

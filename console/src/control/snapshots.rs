@@ -17,7 +17,7 @@ pub(super) static ENDPOINTS: &[Endpoint] = &[
         .summary("Returns the world to its seed: the same ids, keys and tokens as after its creation."),
     control_operation("listSnapshots", "GET", "/control/v1/snapshots", &list).summary("All snapshots, oldest first."),
     control_operation("saveSnapshot", "POST", "/control/v1/snapshots", &save)
-        .success_status(201)
+        .creates()
         .summary("Saves the world under a name that is not taken, while it is served.")
         .body(BodySpec::Json(&[Parameter::member("name", NAME).as_required()])),
     control_operation("removeSnapshot", "DELETE", "/control/v1/snapshots/{name}", &remove)

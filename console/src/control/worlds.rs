@@ -15,7 +15,7 @@ const WORLD: Parameter = Parameter::path("name", NAME, "The name of the world.")
 pub(super) static ENDPOINTS: &[Endpoint] = &[
     control_operation("listWorlds", "GET", "/control/v1/worlds", &list).summary("All worlds, the main one first."),
     control_operation("createWorld", "POST", "/control/v1/worlds", &create)
-        .success_status(201)
+        .creates()
         .summary("Creates a world of `demo`, `ads`, `empty`, a snapshot or a world file; returns its keys.")
         .body(BodySpec::Json(&[
             Parameter::member("name", NAME).as_required(),

@@ -363,10 +363,6 @@ impl SessionFeed {
         self
     }
 
-    pub const fn session(&self) -> &StreamSession {
-        &self.session
-    }
-
     fn poll_next_message(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         if let Some(backfill) = &mut self.backfill {
             // Messages before a requested end are still read.

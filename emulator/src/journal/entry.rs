@@ -117,10 +117,6 @@ impl StreamStart {
         }
     }
 
-    pub fn is_full(&self) -> bool {
-        self.0.lock().len() >= MAX_STREAM_BYTES
-    }
-
     pub fn text(&self) -> String {
         self.0.lock().clone()
     }

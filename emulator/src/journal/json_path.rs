@@ -4,7 +4,6 @@ use serde_json::Value;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonPath {
-    text: String,
     steps: Vec<PathStep>,
 }
 
@@ -33,11 +32,7 @@ impl JsonPath {
             at = at.saturating_add(length);
             rest = rest.get(length..).unwrap_or_default();
         }
-        Ok(Self { text: text.to_owned(), steps })
-    }
-
-    pub fn as_str(&self) -> &str {
-        &self.text
+        Ok(Self { steps })
     }
 
     /// In the document's order; several where an item is `*`.

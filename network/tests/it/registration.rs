@@ -1,10 +1,10 @@
 use base::clock::wall_time;
 use base::{Error, Secret, UserId};
 use network::email_links;
-use network::emails;
-use network::registration::{self, RegistrationApplicant, RegistrationPolicy};
+use network::emails::{self, EmailSite};
+use network::registration::{self, RegistrationApplicant, RegistrationOutcome, RegistrationPolicy};
 use network::sessions;
-use network::sign_in::{PasswordProof, SignInOutcome};
+use network::sign_in::{PasswordProof, SignInOutcome, SignInService};
 use store::Tx;
 
 use crate::emails::{count, newest, site};
@@ -35,6 +35,13 @@ pub(crate) async fn user(world: &World, id: UserId) -> store::users::User {
     world.store.read(find).await.unwrap()
 }
 
+async fn register(gate: &SignInService, site: &EmailSite, applicant: &RegistrationApplicant) -> UserId {
+    match registration::register(gate, site, RegistrationPolicy::Open, applicant).await.unwrap() {
+        RegistrationOutcome::Joined(user) => user,
+        RegistrationOutcome::Waiting => panic!("an application"),
+    }
+}
+
 #[test]
 fn email_confirmation_works_once() {
     on_each_engine(async |world| {
@@ -42,7 +49,7 @@ fn email_confirmation_works_once() {
         let eve = applicant("eve", "eve@example.org");
         let closed = registration::register(&gate, &site, RegistrationPolicy::Closed, &eve).await;
         assert!(refusal(closed).contains("can not be made"));
-        let id = registration::register(&gate, &site, RegistrationPolicy::Open, &eve).await.unwrap().user_id().unwrap();
+        let id = register(&gate, &site, &eve).await;
         assert!(!user(&world, id).await.email_confirmed);
         let taken = registration::register(&gate, &site, RegistrationPolicy::Open, &eve).await;
         assert!(refusal(taken).contains("taken"));
@@ -65,8 +72,7 @@ fn email_confirmation_works_once() {
 
         // The address is taken; whoever comes with it again is told nothing, its owner is.
         let other = applicant("other", "EVE@example.org");
-        let other =
-            registration::register(&gate, &site, RegistrationPolicy::Open, &other).await.unwrap().user_id().unwrap();
+        let other = register(&gate, &site, &other).await;
         let (text, secret) = newest(&world).await;
         assert!(text.contains("belongs to your account @eve"), "{text}");
         assert!(secret.is_none());
@@ -308,11 +314,7 @@ fn address_gets_few_emails_of_a_kind_in_an_hour() {
                 client_info: from(&format!("192.0.2.{host}")),
                 ..applicant(&format!("claimant{host}"), email)
             };
-            let id = registration::register(&gate, &site, RegistrationPolicy::Open, &applicant)
-                .await
-                .unwrap()
-                .user_id()
-                .unwrap();
+            let id = register(&gate, &site, &applicant).await;
             let pending = world.store.read(move |tx| Ok(email_links::pending_email(tx, id)?)).await.unwrap();
             assert_eq!(pending.as_deref(), Some(email));
         }

@@ -35,7 +35,7 @@ fn a_long_text_is_sent_in_part_and_whole_as_a_note() {
     let answer = shown(long.clone(), "note_tweet,entities,display_text_range");
     let part = answer["text"].as_str().unwrap();
     assert!(part.ends_with("words.…") || part.ends_with('…'), "{part}");
-    let plain = base::text::unescape_html(part).into_owned();
+    let plain = part.replace("&amp;", "&");
     assert!(text.starts_with(plain.trim_end_matches('…')) && plain.chars().count() <= 256);
     assert_eq!(answer["note_tweet"]["text"], base::text::escape_html(&text).as_ref());
     assert_eq!(answer["note_tweet"]["entities"]["hashtags"][0]["tag"], "w");

@@ -231,8 +231,9 @@ impl RequestContext {
         self.param_items(name).iter().filter_map(Value::as_str).map(str::to_owned).collect()
     }
 
-    pub fn query_contains(&self, name: &str, word: &str) -> bool {
-        self.param_items(name).iter().any(|item| item == word)
+    /// Whether the parameter `exclude` lists a word.
+    pub fn is_excluded(&self, word: &str) -> bool {
+        self.param_items("exclude").iter().any(|item| item == word)
     }
 
     /// False if the parameter is absent.
