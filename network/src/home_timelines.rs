@@ -38,7 +38,7 @@ const INITIAL_DEPTH: usize = 400;
 const MAX_CATCH_UP_POSTS: i64 = 20_000;
 /// New posts that are read together while nobody waits.
 const READ_BATCH: i64 = 1_000;
-/// Collects new posts into one batch.
+/// Collects new entries into one batch.
 const COLLECT_DELAY: Duration = Duration::from_millis(20);
 /// Wakeups replace polling; this is a fallback.
 const FALLBACK_INTERVAL: Duration = Duration::from_secs(30);
@@ -178,17 +178,7 @@ impl HomeTimelines {
 
     /// Reads new posts from the event log in an endless loop, so that requests find them in memory.
     pub async fn follow_log(&self, store: &Store) {
-        let mut events = store.subscribe_events();
-        loop {
-            if let Err(error) = self.read_log(store).await {
-                tracing::warn!(%error, "failed to read new posts for home timelines; will retry");
-                tokio::time::sleep(RETRY_DELAY).await;
-                continue;
-            }
-            let _either = tokio::time::timeout(FALLBACK_INTERVAL, events.changed()).await;
-            tokio::time::sleep(COLLECT_DELAY).await;
-            events.mark_unchanged();
-        }
+        follow_log(store, "posts for home timelines", || self.read_log(store)).await;
     }
 
     /// Reads new posts up to the end of the event log and wakes those who wait for some, provided that anybody has read a
@@ -204,6 +194,25 @@ impl HomeTimelines {
         let newest = self.recent.newest_entry();
         self.newest_entry.send_if_modified(|known| std::mem::replace(known, newest) != newest);
         Ok(())
+    }
+}
+
+/// Calls `read` whenever the event log has grown, in an endless loop.
+pub(crate) async fn follow_log<F: Future<Output = Result<(), Error>>>(
+    store: &Store,
+    subject: &str,
+    read: impl Fn() -> F,
+) {
+    let mut events = store.subscribe_events();
+    loop {
+        if let Err(error) = read().await {
+            tracing::warn!(%error, "failed to read new {subject}; will retry");
+            tokio::time::sleep(RETRY_DELAY).await;
+            continue;
+        }
+        let _either = tokio::time::timeout(FALLBACK_INTERVAL, events.changed()).await;
+        tokio::time::sleep(COLLECT_DELAY).await;
+        events.mark_unchanged();
     }
 }
 

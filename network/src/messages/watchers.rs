@@ -12,15 +12,10 @@ use store::{Store, Tx};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use crate::home_timelines::{MAX_WATCHERS, MAX_WATCHERS_PER_READER};
+use crate::home_timelines::{MAX_WATCHERS, MAX_WATCHERS_PER_READER, follow_log};
 
 /// Entries that are read together.
 const READ_BATCH: i64 = 1_000;
-/// Collects new entries into one batch.
-const COLLECT_DELAY: Duration = Duration::from_millis(20);
-/// Wakeups replace polling; this is a fallback.
-const FALLBACK_INTERVAL: Duration = Duration::from_secs(30);
-const RETRY_DELAY: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Default)]
 pub struct MessageWatchers {
@@ -70,17 +65,7 @@ impl MessageWatcher {
 impl MessageWatchers {
     /// Reads new messages from the event log in an endless loop, while pages are open.
     pub async fn follow_log(&self, store: &Store) {
-        let mut events = store.subscribe_events();
-        loop {
-            if let Err(error) = self.read_log(store).await {
-                tracing::warn!(%error, "failed to read new messages for open pages; will retry");
-                tokio::time::sleep(RETRY_DELAY).await;
-                continue;
-            }
-            let _either = timeout(FALLBACK_INTERVAL, events.changed()).await;
-            tokio::time::sleep(COLLECT_DELAY).await;
-            events.mark_unchanged();
-        }
+        follow_log(store, "messages for open pages", || self.read_log(store)).await;
     }
 
     /// Reads up to the end of the event log and wakes the pages of those whom an entry concerns.
