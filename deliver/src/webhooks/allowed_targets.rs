@@ -4,6 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
 use base::Fault;
+use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 
 #[derive(Clone, Debug, Default)]
 pub struct AllowedTargets {
@@ -13,29 +14,16 @@ pub struct AllowedTargets {
     pub private_blocks: Vec<AddressBlock>,
 }
 
-/// A CIDR block: `10.1.0.0/16`.
+/// A CIDR block, `10.1.0.0/16`, or a single address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AddressBlock {
-    base: IpAddr,
-    prefix_bits: u32,
-}
+pub struct AddressBlock(IpNet);
 
 impl FromStr for AddressBlock {
     type Err = Fault;
 
     fn from_str(text: &str) -> Result<Self, Fault> {
-        let wrong = || Fault::new(format!("{text:?} is not an address block"));
-        let (base, bits) = match text.split_once('/') {
-            Some((base, bits)) => (base, bits.parse().map_err(|_| wrong())?),
-            None => (text, u32::MAX),
-        };
-        let base: IpAddr = base.parse().map_err(|_| wrong())?;
-        let max_bits = if base.is_ipv4() { 32 } else { 128 };
-        match bits {
-            u32::MAX => Ok(Self { base, prefix_bits: max_bits }),
-            bits if bits <= max_bits => Ok(Self { base, prefix_bits: bits }),
-            _ => Err(wrong()),
-        }
+        let block = text.parse().or_else(|_| text.parse().map(|address: IpAddr| address.into()));
+        block.map(Self).map_err(|_| Fault::new(format!("{text:?} is not an address block")))
     }
 }
 
@@ -43,27 +31,16 @@ impl AddressBlock {
     /// Every IPv4 and IPv6 address.
     pub const ALL: [Self; 2] = [Self::v4([0, 0, 0, 0], 0), Self::v6(Ipv6Addr::UNSPECIFIED, 0)];
 
-    const fn v4(base: [u8; 4], prefix_bits: u32) -> Self {
-        let [a, b, c, d] = base;
-        Self { base: IpAddr::V4(Ipv4Addr::new(a, b, c, d)), prefix_bits }
+    const fn v4([a, b, c, d]: [u8; 4], prefix_bits: u8) -> Self {
+        Self(IpNet::V4(Ipv4Net::new_assert(Ipv4Addr::new(a, b, c, d), prefix_bits)))
     }
 
-    const fn v6(base: Ipv6Addr, prefix_bits: u32) -> Self {
-        Self { base: IpAddr::V6(base), prefix_bits }
+    const fn v6(base: Ipv6Addr, prefix_bits: u8) -> Self {
+        Self(IpNet::V6(Ipv6Net::new_assert(base, prefix_bits)))
     }
 
     fn contains(&self, address: IpAddr) -> bool {
-        match (self.base, address) {
-            (IpAddr::V4(base), IpAddr::V4(address)) => {
-                let away = base.to_bits() ^ address.to_bits();
-                away.leading_zeros() >= self.prefix_bits
-            }
-            (IpAddr::V6(base), IpAddr::V6(address)) => {
-                let away = base.to_bits() ^ address.to_bits();
-                away.leading_zeros() >= self.prefix_bits
-            }
-            _ => false,
-        }
+        self.0.contains(&address)
     }
 }
 
