@@ -10,7 +10,7 @@ use base::secret::constant_time_eq;
 use bytes::Bytes;
 use edge::{Body, BodyError, Handler, Peer};
 use futures_util::future::BoxFuture;
-use http::header::{AUTHORIZATION, CACHE_CONTROL, HOST, HeaderMap, HeaderValue, ORIGIN};
+use http::header::{AUTHORIZATION, CACHE_CONTROL, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN};
 use http::request::Parts;
 use http::{Method, Request, Response};
 use store::Store;
@@ -21,6 +21,8 @@ use crate::metrics::ServerMetrics;
 use crate::reply::HttpReply;
 
 const API_PREFIX: &str = "/control/v1/";
+/// Names a world of a development server.
+pub const WORLD_HEADER: HeaderName = HeaderName::from_static("x-locum-world");
 const MAX_COMMAND_BYTES: usize = 64 * 1024 * 1024;
 const COMMAND_TIMEOUT: Duration = Duration::from_mins(1);
 const METRICS_TEXT: HeaderValue =
@@ -71,6 +73,9 @@ impl ControlServer {
         }
         if let Err(reply) = refuse_foreign_pages(parts) {
             return *reply;
+        }
+        if self.shared.api.is_none() && parts.headers.contains_key(WORLD_HEADER) {
+            return error_reply(421, "a production server has one world\n");
         }
         if path == "/metrics" && method == Method::GET {
             self.shared.metrics.refresh_backlog(&self.shared.store).await;

@@ -116,7 +116,7 @@ fn exchange(
         request = request.header(AUTHORIZATION, format!("Bearer {token}"));
     }
     if let Some(world) = to.world() {
-        request = request.header("x-locum-world", world);
+        request = request.header(web::control::WORLD_HEADER, world);
     }
     let request = request
         .body(Full::new(Bytes::from(body)))

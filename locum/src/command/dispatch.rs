@@ -87,6 +87,9 @@ fn execute_or_forward(
         return forward(&ControlEndpoint::from_url_flag(common)?);
     }
     let settings = Arc::new(common.load_settings()?);
+    if let Some(world) = common.world.as_ref().filter(|_| settings.mode == RunMode::Serve) {
+        return Err(CommandError::WrongMode(format!("--world {world}: a production server has one world")));
+    }
     let dev_only = match command {
         AdminCommand::Trigger(_) => Some(super::trigger::DEV_ONLY),
         AdminCommand::Metrics(_) => Some(super::metrics::DEV_ONLY),
@@ -153,6 +156,9 @@ fn send_to_server(control: &ControlEndpoint, request: CommandRequest) -> Result<
     let (status, body) = client::post_json(control, "/_control/command", body)?;
     if status != 200 {
         let text = String::from_utf8_lossy(&body);
+        if status == 421 {
+            return Err(CommandError::WrongMode(text.trim().to_owned()));
+        }
         return Err(CommandError::Failed(format!("the server responded with {status}: {text}")));
     }
     serde_json::from_slice::<CommandAnswer>(&body)

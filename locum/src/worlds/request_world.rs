@@ -3,12 +3,12 @@
 use edge::{Body, find_rare_header};
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST};
 use http::uri::PathAndQuery;
-use http::{HeaderMap, HeaderName, Request, Uri};
+use http::{HeaderMap, Request, Uri};
+use web::control::WORLD_HEADER;
 
 use super::credentials::MARK_LENGTH;
 use super::registry::WorldRegistry;
 
-const WORLD_HEADER: HeaderName = HeaderName::from_static("x-locum-world");
 const WORLD_DOMAIN: &str = ".localhost";
 /// Before the name of a world and a path in it.
 const WORLD_PATH: &str = "/i/worlds/";

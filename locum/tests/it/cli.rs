@@ -203,6 +203,25 @@ fn command_forbidden_by_the_mode_exits_with_4() {
     run_command(&server.sibling_path(""), &serve).assert_exit_code(4);
 }
 
+/// A command for a world of a development server must not reach production.
+#[test]
+fn production_refuses_to_act_on_a_world() {
+    let mut network = TestServer::start_network(&["--set", "listen.control_addr=127.0.0.1:0"]);
+    network.run_cli(&["user", "create", "zed"]).assert_success();
+    let delete = ["user", "delete", "zed", "--now", "--world", "t1"];
+    let url = network.control_url();
+    let by_url = [&delete[..], &["--url", &url, "--token-file"]].concat();
+    let token = network.data_dir().join("control.token").display().to_string();
+    locum(&[&by_url[..], &[&token]].concat()).assert_exit_code(4);
+    network.run_cli(&delete).assert_exit_code(4);
+    network.run_cli(&["user", "show", "zed"]).assert_success();
+    network.run_cli(&["env"]).assert_exit_code(4);
+    network.run_cli(&["webhook", "listen"]).assert_exit_code(4);
+    network.stop();
+    let refused = network.run_cli(&delete);
+    assert!(refused.code == 4 && !refused.stderr.contains("locum dev"), "{refused:?}");
+}
+
 #[test]
 fn guessable_password_is_refused_in_production() {
     let server = TestServer::start_network(&[]);
