@@ -42,7 +42,11 @@ impl Fault {
     }
 
     pub fn is_caused_by<E: Error + 'static>(&self) -> bool {
-        self.causes().any(<dyn Error>::is::<E>)
+        self.find_cause::<E>().is_some()
+    }
+
+    pub fn find_cause<E: Error + 'static>(&self) -> Option<&E> {
+        self.causes().find_map(<dyn Error>::downcast_ref)
     }
 
     /// Itself first.

@@ -24,8 +24,7 @@ pub fn set(tx: &mut Tx<'_>, key: &str, value: &str) -> Result<(), Fault> {
 pub fn get_encrypted(tx: &mut Tx<'_>, key: &str) -> Result<Option<Vec<u8>>, Fault> {
     let Some(text) = get(tx, key)? else { return Ok(None) };
     let encrypted = HEXLOWER_PERMISSIVE.decode(text.as_bytes()).map_err(|_| Fault::new(format!("{key} is corrupt")))?;
-    let plain = tx.try_decrypt(key, &encrypted);
-    plain.map(Some).ok_or_else(|| Fault::new(format!("failed to decrypt {key}")))
+    tx.decrypt_bytes(key, &encrypted).map(Some)
 }
 
 /// The stored value, which is `value` if there was none. Of processes that do this at the same time, the first to commit
@@ -110,7 +109,7 @@ fn verify_key(tx: &mut Tx<'_>, name: &str, refused: &'static str) -> Result<bool
     let encrypted = HEXLOWER_PERMISSIVE
         .decode(text.as_bytes())
         .map_err(|_| Fault::new("the master key's check value is malformed"))?;
-    tx.decrypt(name, &encrypted).map(|_| true).map_err(|_| Fault::new(refused))
+    tx.decrypt(name, &encrypted).map(|_| true).map_err(Fault::context(refused))
 }
 
 /// As [`verify_master_key`]; stores the check value in a new database.

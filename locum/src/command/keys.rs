@@ -67,7 +67,8 @@ pub(super) fn describe_next_step(shown: &Value) -> Option<String> {
     let old = shown.get("old")?.as_array()?.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ");
     Some(format!(
         "Only new secrets are encrypted with the new key; older ones still need an old key ({old}).\n\
-         Next: run `locum keys rewrap`. Keep the files of old keys until it has finished, and for older backups."
+         Next: run `locum keys rewrap`. Keep the files of old keys until it has finished; older backups, and worlds and \
+         snapshots of a development server, need them longer."
     ))
 }
 

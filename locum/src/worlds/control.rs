@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Weak};
 
+use base::encryption::{DecryptError, format_key_id};
 use base::refusal::RefusalKind;
 use base::{Error, Fault, Refusal};
 use emulator::Emulator;
@@ -65,9 +66,21 @@ impl WorldController {
             let registry = registry?;
             let slot = registry.find_or_refuse(&name)?;
             let task = tokio::spawn(work(registry, slot).boxed());
-            task.await.map_err(|error| Error::from(Fault::from_cause("working on a world".to_owned(), error)))?
+            let done = task.await.map_err(|error| Fault::from_cause("working on a world".to_owned(), error))?;
+            done.map_err(name_missing_key)
         })
     }
+}
+
+/// A rotation of the master key leaves the files of other worlds, and snapshots, as they are.
+pub(super) fn name_missing_key(error: Error) -> Error {
+    let Error::Failed(fault) = &error else { return error };
+    let Some(DecryptError::UnknownKey(id)) = fault.find_cause() else { return error };
+    let message = format!(
+        "Its secrets are encrypted with the old master key {}: put the file of that key back next to the current one",
+        format_key_id(*id)
+    );
+    Refusal::named_reason(RefusalKind::Conflict, "", "", message).into()
 }
 
 impl WorldControl for WorldController {

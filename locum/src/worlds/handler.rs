@@ -3,10 +3,12 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
+use base::Error;
 use edge::{Body, Handler, Shutdown};
 use futures_util::future::BoxFuture;
 use http::{Request, Response, StatusCode};
 
+use super::control::name_missing_key;
 use super::registry::WorldRegistry;
 use super::request_world::{self, CONSOLE_PREFIX};
 use super::slot::{WorldLease, WorldSlot};
@@ -62,7 +64,11 @@ impl WorldHandler {
             Some(lease) => Ok(lease),
             None => Box::pin(self.worlds.lease(slot)).await.map_err(|error| {
                 tracing::error!(target: "fault", world = slot.name, %error, "failed to open a world");
-                refuse(StatusCode::SERVICE_UNAVAILABLE, "this world cannot be opened at the moment\n")
+                let text = match name_missing_key(error) {
+                    Error::Refused(refusal) => format!("this world cannot be opened: {refusal}\n"),
+                    Error::Failed(_) => "this world cannot be opened at the moment\n".to_owned(),
+                };
+                refuse(StatusCode::SERVICE_UNAVAILABLE, text)
             }),
         }
     }
@@ -123,8 +129,8 @@ async fn await_unless_aborted(answering: impl Future<Output = Response<Body>>, a
     }
 }
 
-fn refuse(status: StatusCode, text: &'static str) -> Response<Body> {
-    let mut response = Response::new(Body::from(text));
+fn refuse(status: StatusCode, text: impl Into<Body>) -> Response<Body> {
+    let mut response = Response::new(text.into());
     *response.status_mut() = status;
     let kind = http::HeaderValue::from_static("text/plain; charset=utf-8");
     response.headers_mut().insert(http::header::CONTENT_TYPE, kind);

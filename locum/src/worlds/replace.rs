@@ -12,7 +12,6 @@ use super::credentials::{mark_credentials, marked_rng};
 use super::files::{REPLACED_FOLDER, STAGED_FOLDER, WorldFiles, remove_path};
 use super::registry::WorldRegistry;
 use super::slot::{StoreSeed, WorldSlot, close_world};
-use crate::command_error::CommandError;
 use crate::dev::EnvFile;
 use crate::instance::{self, Instance, InstanceManifest, NoProgress};
 use crate::runtime::ServedWorld;
@@ -103,7 +102,7 @@ fn open_instance(
     slot: &WorldSlot,
     keyring: base::encryption::Keyring,
     seed: Option<StoreSeed>,
-) -> Result<Instance, CommandError> {
+) -> Result<Instance, Error> {
     let settings = Arc::clone(&slot.settings);
     let mut record = read_manifest(&slot.folder)?;
     if seed.is_some() {

@@ -158,6 +158,20 @@ fn missing_old_key_stops_startup_and_changes_nothing() {
     server.restart();
 }
 
+#[test]
+fn world_that_needs_a_removed_key_is_refused_with_the_keys_id() {
+    let server = TestServer::start_on_engine(DatabaseEngine::Sqlite, &[]);
+    server.run_cli(&["world", "create", "other"]).assert_success();
+    let old = server.run_cli(&["keys", "show"]).json()["current"].as_str().unwrap().to_owned();
+    server.run_cli(&["keys", "rotate", "--rewrap"]).assert_success();
+    std::fs::remove_file(put_aside(&server).remove(0)).unwrap();
+    for command in [&["reset"][..], &["world", "create", "third"], &["reset", "--world", "other"]] {
+        let refused = server.run_cli(command);
+        assert!(refused.code == 1 && refused.stderr.contains(&old), "{command:?}: {refused:?}");
+    }
+    server.send(TestRequest::get("/2/users/me").bearer(server.env_value("USER_TOKEN"))).assert_status(200);
+}
+
 /// A node without the new key could not read what the others encrypt.
 #[test]
 fn master_key_is_rotated_only_while_one_node_runs() {

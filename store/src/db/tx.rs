@@ -122,16 +122,17 @@ impl<'c> Tx<'c> {
 
     /// Decrypts what [`Tx::encrypt`] returned for the same cell.
     pub(crate) fn decrypt(&self, cell: &str, encrypted: &[u8]) -> Result<base::Secret, Fault> {
-        let plain = self
-            .context
-            .keyring
-            .decrypt(cell, encrypted)
-            .map_err(|error| Fault::new(format!("failed to decrypt {cell}: {error}")))?;
+        let plain = self.decrypt_bytes(cell, encrypted)?;
         String::from_utf8(plain).map(base::Secret::new).map_err(Fault::context("decoding a decrypted secret"))
     }
 
     pub(crate) fn encrypt_bytes(&self, cell: &str, plain: &[u8]) -> Result<Vec<u8>, Fault> {
         self.context.keyring.encrypt(cell, plain, self.rng())
+    }
+
+    pub(crate) fn decrypt_bytes(&self, cell: &str, encrypted: &[u8]) -> Result<Vec<u8>, Fault> {
+        let plain = self.context.keyring.decrypt(cell, encrypted);
+        plain.map_err(|error| Fault::from_cause(format!("failed to decrypt {cell}"), error))
     }
 
     /// None if it was not encrypted for this cell.
