@@ -37,7 +37,7 @@ pub(crate) enum KeyDefault {
     Unset,
     /// The server does not start without a value.
     Required,
-    /// The key does not exist in this mode; its value is always this one.
+    /// The key does not exist in this mode; its value is always this one, or none if this is empty.
     Absent(&'static str),
 }
 

@@ -81,10 +81,10 @@ impl ConfigErrors {
 
 fn default_values(mode: RunMode) -> BTreeMap<&'static str, ConfigValue> {
     let set = KEYS.iter().filter_map(|key| match key.default_for_mode(mode) {
+        KeyDefault::Unset | KeyDefault::Required | KeyDefault::Absent("") => None,
         KeyDefault::Literal(text) | KeyDefault::Absent(text) => {
             Some((key.name, ConfigValue { text: text.to_owned(), origin: ValueOrigin::Default(mode) }))
         }
-        KeyDefault::Unset | KeyDefault::Required => None,
     });
     set.collect()
 }

@@ -33,7 +33,7 @@ pub(super) fn journal_limits(settings: &ServerSettings) -> JournalLimits {
 /// The journal of the main world, which alone writes the file.
 pub(super) fn open_journal(settings: &ServerSettings) -> Result<Journal, CommandError> {
     let (section, limits) = (&settings.journal, journal_limits(settings));
-    let Some(path) = section.file.as_deref().filter(|path| !path.as_os_str().is_empty()) else {
+    let Some(path) = section.file.as_deref() else {
         return Ok(Journal::new(limits, None));
     };
     let size = u64::try_from(section.file_size.0).unwrap_or(u64::MAX);
