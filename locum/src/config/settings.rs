@@ -177,8 +177,7 @@ impl ServerSettings {
 
     /// None if the pages behind links are not fetched.
     pub(crate) fn link_fetches(&self) -> Option<LinkFetchSettings> {
-        let base = self.core.base_url.as_ref().and_then(|url| url.0.parse::<http::Uri>().ok());
-        let base = base.and_then(|url| url.host().map(str::to_ascii_lowercase));
+        let base = base_host(&self.core);
         let short = self.core.short_link_host.as_ref().map(|host| host.0.clone());
         let own_hosts = base.into_iter().chain(short).collect();
         self.links.fetch.then(|| LinkFetchSettings { max_age_ms: self.links.max_age.as_ms(), own_hosts })
@@ -250,6 +249,12 @@ impl ServerSettings {
     }
 }
 
+/// In lower case.
+fn base_host(section: &CoreSection) -> Option<String> {
+    let url = section.base_url.as_ref()?.0.parse::<http::Uri>().ok()?;
+    url.host().map(str::to_ascii_lowercase)
+}
+
 fn find_on_path(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|folder| folder.join(program)).find(|file| is_executable(file))
@@ -262,6 +267,11 @@ fn is_executable(path: &Path) -> bool {
 fn check_addresses(config: &Config, mode: RunMode) -> Result<(), CommandError> {
     if config.listen.control_addr.is_some_and(|addr| !addr.ip().is_loopback()) {
         let text = "listen.control_addr must be a loopback address (127.0.0.1 or ::1)";
+        return Err(CommandError::Usage(text.to_owned()));
+    }
+    let short_host = config.core.short_link_host.as_ref().map(|host| host.0.as_str());
+    if short_host.is_some() && base_host(&config.core).as_deref() == short_host {
+        let text = "core.short_link_host must be another host than that of core.base_url: it answers short links only";
         return Err(CommandError::Usage(text.to_owned()));
     }
     let addr = config.listen.addr;
