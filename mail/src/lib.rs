@@ -16,6 +16,11 @@ pub struct SmtpMailer {
     from: Mailbox,
 }
 
+/// Whether emails can come from it: an address, or `Name <address>`.
+pub fn is_sender_address(text: &str) -> bool {
+    text.parse::<Mailbox>().is_ok()
+}
+
 impl SmtpMailer {
     /// `url` is `smtps://name:password@host`, `smtp://…?tls=required` for STARTTLS, or
     /// `smtp://host` for no TLS. `from` is an address or `Name <address>`. Does not connect.

@@ -96,7 +96,7 @@ pub(crate) enum CaCommand {
 
 #[derive(Clone, Copy, Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
-    /// Validate the configuration
+    /// Validate the configuration, with the keys, certificates and programs that it names
     Check,
     /// Print the effective configuration, with secrets masked
     Show {

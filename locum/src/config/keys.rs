@@ -8,8 +8,8 @@ use super::key::{ConfigKey, config_keys};
 use super::text::from_text;
 use super::types::{
     AddressBlocks, BackupInterval, ByteSize, ConfigType, CountedVideos, DatabaseUrl, EmailAddress, ExchangeRates,
-    FfmpegSetting, HostName, HttpsUrl, LogFilter, LogFormat, Origin, PlainPkce, PositiveTimeSpan, RateLimits, RedisUrl,
-    RegistrationName, RoleName, SecretText, TimeSpan, VocabularyName, WorldDate, WorldName,
+    FfmpegSetting, HostName, HttpsUrl, LogFilter, LogFormat, Origin, PlainPkce, PositiveByteSize, PositiveTimeSpan,
+    RateLimits, RedisUrl, RegistrationName, RoleName, SecretText, TimeSpan, VocabularyName, WorldDate, WorldName,
 };
 
 const MAX_COUNT: u64 = 1_000_000;
@@ -172,9 +172,9 @@ config_keys! {
         /// Allows production to use other rate limits than the published ones.
         danger_rate_limits: bool = Absent("false"), Literal("false");
         /// The maximum request body size of operations without their own limit.
-        body_max: ByteSize = Literal("1MiB");
+        body_max: PositiveByteSize = Literal("1MiB");
         /// Unread data per stream connection before it is closed as too slow.
-        stream_buffer: ByteSize = Literal("256KiB");
+        stream_buffer: PositiveByteSize = Literal("256KiB");
         /// The keep-alive interval of streams; clients reconnect after 20 seconds of silence.
         stream_keep_alive: PositiveTimeSpan = Literal("15s");
     }

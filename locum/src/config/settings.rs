@@ -371,7 +371,12 @@ fn check_dangers(config: &Config, bucket: Option<&media::Bucket>) -> Result<(), 
 /// Errors never contain the password.
 fn mail_settings(section: MailSection) -> Result<Option<MailSettings>, CommandError> {
     let Some(url) = section.smtp_url else {
-        return Ok(None);
+        return match section.from {
+            Some(from) if !mail::is_sender_address(&from) => {
+                Err(CommandError::Usage("mail.from: expected an address, or `Name <address>`".to_owned()))
+            }
+            _ => Ok(None),
+        };
     };
     let url = url.0;
     let from = section.from.ok_or_else(|| {

@@ -80,6 +80,7 @@ name_types! {
     BackupInterval = "duration of at least `1s` (`90m`, `24h`)",
     AddressBlocks = "list of CIDR blocks (`10.1.0.0/16`), or `all`",
     ByteSize = "bytes (`64KiB`, `1MiB`)",
+    PositiveByteSize = "bytes above 0 (`64KiB`, `1MiB`)",
     FfmpegSetting = "`auto`, `off` or a path",
     RateLimits = "`table`, `relaxed`, `off` or `scale=N`",
     ExchangeRates = "list of `EUR=1080000`",
@@ -126,6 +127,7 @@ parsed_types! {
     PositiveTimeSpan(Duration) = |text: String| parse_duration_with_unit(&text).filter(|span| !span.is_zero());
     BackupInterval(Duration) = |text: String| parse_duration_with_unit(&text).filter(|span| span.as_secs() > 0);
     ByteSize(usize) = |text: String| parse_byte_size(&text);
+    PositiveByteSize(usize) = |text: String| parse_byte_size(&text).filter(|bytes| *bytes > 0);
     RateLimits(RateLimitMode) = |text: String| parse_rate_limits(&text);
 }
 

@@ -23,6 +23,15 @@ pub(crate) fn load_keys(settings: &ServerSettings) -> Result<Vec<MasterKey>, Com
     Ok(std::iter::once(current).chain(load_old_keys(settings)?).collect())
 }
 
+/// Refuses keys with which no server starts. The first start creates a key that may be in the data directory.
+pub(crate) fn check_key_files(settings: &ServerSettings) -> Result<(), CommandError> {
+    let is_in_data = settings.mode == RunMode::Dev || settings.secrets.danger_key_in_data_dir;
+    if !is_in_data || key_file_path(settings).is_none_or(|file| file.exists()) {
+        load_current_key(settings, &Rng::Os, false)?;
+    }
+    load_old_keys(settings).map(drop)
+}
+
 /// The key files that a restore has written; removed again when it is dropped before it has succeeded.
 #[derive(Default)]
 pub(crate) struct RestoredKeyFiles(Vec<PathBuf>);

@@ -13,7 +13,7 @@ pub(crate) use blocking::block_on;
 pub(crate) use encrypted_facts::{read_encrypted_fact, set_encrypted_fact, shared_key};
 pub(crate) use manifest::{InstanceManifest, mode_from_manifest};
 pub(crate) use master_key::{
-    RestoredKeyFiles, create_key_file, key_file_path, load_keyring, load_keys, replace_key_file,
+    RestoredKeyFiles, check_key_files, create_key_file, key_file_path, load_keyring, load_keys, replace_key_file,
 };
 pub(crate) use media_owner::{check_media_is_shared, claim_media, refuse_media_without_database};
 pub(crate) use open::{

@@ -5,7 +5,10 @@ use serde_json::{Value, json};
 use crate::arguments::{ConfigCommand, GlobalArgs};
 use crate::command_error::CommandError;
 use crate::config::{ServerSettings, config_rows};
+use crate::instance;
 use crate::output::OutputOptions;
+use crate::runtime::BackupSchedule;
+use crate::tls::load_certificate;
 
 pub(crate) fn run_config_command(
     common: &GlobalArgs,
@@ -24,9 +27,22 @@ pub(crate) fn run_config_command(
         });
         output.print_value(&rows.collect::<Value>());
     } else {
+        check_files(&settings)?;
         let set = config_rows(&values).iter().filter(|(key, ..)| values.is_set(key)).count();
         let mode = settings.mode.name();
         output.print_value(&json!({"valid": true, "mode": mode, "set": set}));
+    }
+    Ok(())
+}
+
+/// What a start refuses besides the values themselves.
+fn check_files(settings: &ServerSettings) -> Result<(), CommandError> {
+    instance::check_key_files(settings)?;
+    settings.transcoder()?;
+    BackupSchedule::from_settings(settings)?;
+    if let Some((certificate, key)) = settings.certificate_files() {
+        load_certificate(certificate, key)
+            .map_err(|fault| CommandError::Usage(format!("tls.cert, tls.key: {fault}")))?;
     }
     Ok(())
 }

@@ -256,7 +256,8 @@ fn unknown_configuration_key_is_named_with_position_and_suggestion() {
     file("[core]\nvocabulary = \"tweets\"\n").assert_success();
     // Of a production server that was not started yet.
     let tls = "[tls]\ncert = \"/etc/cert.pem\"\nkey = \"/etc/key.pem\"\n";
-    file(&format!("[core]\nbase_url = \"https://social.example\"\ndata_dir = \"data\"\n{tls}")).assert_success();
+    let ran = file(&format!("[core]\nbase_url = \"https://social.example\"\ndata_dir = \"data\"\n{tls}"));
+    assert!(ran.code == 2 && ran.stderr.contains("no master key"), "{ran:?}");
     file(&format!("[core]\ndata_dir = \"data\"\n{tls}")).assert_exit_code(2);
     let ran = locum(&["conf", "check", "--set", "core.nonsense=1"]);
     ran.assert_exit_code(2);
@@ -457,6 +458,7 @@ fn init_prints_a_valid_configuration() {
     let shown = run_command(folder.path(), &["--json", "conf", "show", "--data-dir", data.to_str().unwrap()]).json();
     let base = shown.as_array().unwrap().iter().find(|row| row["key"] == "core.base_url").unwrap();
     assert_eq!(base["value"], "https://social.example");
+    run_command(folder.path(), &["conf", "check", "--data-dir", data.to_str().unwrap()]).assert_success();
     run_command(folder.path(), &["init", "--base-url", "nonsense"]).assert_exit_code(2);
 }
 

@@ -159,6 +159,32 @@ fn root_is_refused_in_the_data_directory_of_another_user() {
 }
 
 #[test]
+fn configuration_with_which_no_server_starts_is_not_valid() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("cert.pem"), "garbage").unwrap();
+    let (base, key) = ("core.base_url=https://s.example", "secrets.danger_key_in_data_dir=true");
+    let check = |sets: &[&str]| {
+        let sets = [base, key].into_iter().chain(sets.iter().copied()).flat_map(|set| ["--set", set]);
+        let args: Vec<&str> = ["conf", "check", "--data-dir", "data"].into_iter().chain(sets).collect();
+        run_command(folder.path(), &args)
+    };
+    check(&["tls.acme=true", "core.short_link_host=t.example"]).assert_success();
+    for (sets, words) in [
+        (&["tls.acme=true", "core.short_link_host=S.example"][..], "core.short_link_host"),
+        (&["tls.acme=true", "secrets.master_key=foo"], "secrets.master_key"),
+        (&["tls.acme=true", "secrets.old_master_key_files=/nope"], "/nope"),
+        (&["tls.acme=true", "backup.to=s3://b"], "media.s3_access_key"),
+        (&["tls.acme=true", "media.ffmpeg=/nope"], "media.ffmpeg"),
+        (&["tls.acme=true", "limits.body_max=0"], "limits.body_max"),
+        (&["tls.acme=true", "mail.from=nobody"], "mail.from"),
+        (&["tls.cert=cert.pem", "tls.key=cert.pem"], "tls.cert"),
+    ] {
+        let ran = check(sets);
+        assert!(ran.code == 2 && ran.stderr.contains(words), "{sets:?}: {ran:?}");
+    }
+}
+
+#[test]
 fn duration_of_zero_is_refused_where_it_would_stop_or_spin_the_server() {
     let folder = tempfile::tempdir().unwrap();
     for key in [
