@@ -1,10 +1,12 @@
 //! Sends emails over SMTP.
 
 use std::error::Error;
+use std::io;
 use std::time::Duration;
 
 use base::{Fault, Secret};
 use lettre::message::{Mailbox, SinglePart};
+use lettre::transport::smtp::Error as SmtpError;
 use lettre::{Address, Message, SmtpTransport, Transport};
 use network::emails::{EmailMessage, EmailSendError, Mailer};
 
@@ -37,7 +39,7 @@ impl SmtpMailer {
         match self.server.test_connection() {
             Ok(true) => Ok(()),
             Ok(false) => Err(Fault::new("the mail server does not respond")),
-            Err(error) => Err(Fault::from_cause("failed to connect to the mail server", error)),
+            Err(error) => Err(smtp_fault("failed to connect to the mail server", error)),
         }
     }
 
@@ -60,14 +62,25 @@ impl Mailer for SmtpMailer {
         let message = self.build_message(email).map_err(|fault| EmailSendError { fault, is_permanent: true })?;
         self.server.send(&message).map(drop).map_err(|error| {
             let is_permanent = error.is_permanent() && is_about_recipient(&error);
-            EmailSendError { fault: Fault::from_cause("failed to send an email", error), is_permanent }
+            EmailSendError { fault: smtp_fault("failed to send an email", error), is_permanent }
         })
+    }
+}
+
+/// A socket whose time limit is over says only that it would block.
+fn smtp_fault(action: &'static str, error: SmtpError) -> Fault {
+    let timeout = error.source().and_then(|cause| cause.downcast_ref::<io::Error>());
+    match timeout.map(io::Error::kind) {
+        Some(io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+            Fault::new(format!("{action}: it did not respond within {} s", SMTP_TIMEOUT.as_secs()))
+        }
+        _ => Fault::from_cause(action, error),
     }
 }
 
 /// Whether the server refused the address of the recipient (RFC 3463 §3.2, §3.3), rather than our credentials, our address
 /// or something else that can be corrected.
-fn is_about_recipient(error: &lettre::transport::smtp::Error) -> bool {
+fn is_about_recipient(error: &SmtpError) -> bool {
     let answer = error.source().map(ToString::to_string).unwrap_or_default();
     let is_enhanced_code = |word: &&str| word.starts_with("5.") && word.split('.').count() == 3;
     match answer.split_whitespace().find(is_enhanced_code) {
@@ -85,7 +98,7 @@ mod tests {
     use base::Secret;
     use network::emails::{EmailMessage, Mailer};
 
-    use super::SmtpMailer;
+    use super::{Duration, SmtpMailer, SmtpTransport};
 
     fn email(to: &str) -> EmailMessage {
         EmailMessage {
@@ -176,6 +189,16 @@ mod tests {
         drop(mailer);
         talk.join().unwrap();
         assert!(smtp(1).send(&email("a@b.org\r\nBcc: c@d.org")).is_err());
+    }
+
+    #[test]
+    fn silent_server_is_reported_as_such() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("smtp://127.0.0.1:{}", listener.local_addr().unwrap().port());
+        let server = SmtpTransport::from_url(&url).unwrap().timeout(Some(Duration::from_millis(50))).build();
+        let mailer = SmtpMailer { server, from: "a@b.org".parse().unwrap() };
+        let problem = mailer.check_connection().unwrap_err().to_string();
+        assert!(problem.contains("did not respond within"), "{problem}");
     }
 
     #[test]
