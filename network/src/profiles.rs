@@ -233,12 +233,20 @@ pub(crate) fn validate_changes(changes: &ProfileChanges) -> Result<(), Refusal> 
             let shown: String = text.chars().take(100).collect();
             return Err(Refusal::invalid_parameter(name, shown, message));
         }
-        if max == URL_LENGTH && !text.is_empty() && !is_web_url(text) {
-            let message = format!("The `{name}` must be an address that begins with https://");
-            return Err(Refusal::invalid_parameter(name, text, message));
+        if max == URL_LENGTH {
+            validate_web_url(name, text)?;
         }
     }
     Ok(())
+}
+
+/// Accepts none.
+fn validate_web_url(name: &'static str, text: &str) -> Result<(), Refusal> {
+    if text.is_empty() || is_web_url(text) {
+        return Ok(());
+    }
+    let message = format!("The `{name}` must be an address that begins with https://");
+    Err(Refusal::invalid_parameter(name, text, message))
 }
 
 /// `blue`, `business`, `government` or `none`.
@@ -276,6 +284,8 @@ pub fn set_affiliation(
         return Err(Refusal::forbidden("Nobody is an affiliate of themselves.").into());
     }
     users::find_active(tx, organization)?;
+    validate_web_url("badge_url", &badge.badge_url)?;
+    validate_web_url("url", &badge.url)?;
     let mut fields = Map::new();
     let texts = [("badge_url", &badge.badge_url), ("description", &badge.description), ("url", &badge.url)];
     for (name, text) in texts.into_iter().filter(|(_, text)| !text.is_empty()) {

@@ -3,11 +3,12 @@
 use ads_engine::engine::{delete, ensure_valid_params, get, update};
 use ads_engine::{
     AccountContext, AdsRecord, AdsRole, COUNT, CURSOR, CustomOperation, FieldRequirement, FieldSpec, Kind, ListFilter,
-    OperationOutput, ParsedParams, RequiredRole, Resource, SORT_BY, WITH_DELETED, WITH_TOTAL_COUNT, listing,
+    OperationOutput, ParsedParams, RawParam, RequiredRole, Resource, SORT_BY, WITH_DELETED, WITH_TOTAL_COUNT, listing,
+    parse_value,
 };
 use base::refusal::AdsProblem;
-use base::{Error, UserId, VocabularyWord};
-use serde_json::json;
+use base::{Error, Fault, Refusal, UserId, VocabularyWord};
+use serde_json::{Value, json};
 use store::{Tx, ads, records};
 
 use crate::resources::{features, promotable_users};
@@ -172,12 +173,11 @@ pub fn insert(tx: &mut Tx<'_>, user: UserId, new: &NewAdsAccount) -> Result<AdsR
     for field in ACCOUNT.fields {
         record.set(field.name.post, field.default_value.to_value(field.kind));
     }
-    record.set("name", new.name.clone());
-    if !new.timezone.is_empty() {
-        record.set("timezone", new.timezone.clone());
-    }
-    if !new.industry_type.is_empty() {
-        record.set("industry_type", new.industry_type.clone());
+    record.set("name", parse_field("name", &new.name)?);
+    for (name, text) in [("timezone", &new.timezone), ("industry_type", &new.industry_type)] {
+        if !text.is_empty() {
+            record.set(name, parse_field(name, text)?);
+        }
     }
     record.set("sandbox", i64::from(new.sandbox));
     record.set("features", json!(features::DEFAULT_FEATURES));
@@ -192,6 +192,12 @@ pub fn insert(tx: &mut Tx<'_>, user: UserId, new: &NewAdsAccount) -> Result<AdsR
     let mut ctx = AccountContext::new_for_operator(tx, user, record.clone());
     promotable_users::add(&mut ctx, user, "FULL")?;
     Ok(record)
+}
+
+fn parse_field(name: &'static str, text: &str) -> Result<Value, Error> {
+    let kind = ACCOUNT.field(name).ok_or_else(|| Fault::new(format!("accounts have no field {name}")))?.kind;
+    let read = parse_value(kind, name, RawParam::Text(&[text.to_owned()]));
+    Ok(read.map_err(|problem| Refusal::invalid_parameter(name, text, problem.message))?)
 }
 
 /// Features that operators enable per account; enabled on a new account.

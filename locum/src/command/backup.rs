@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use base::refusal::RefusalKind;
 use base::{Error, Refusal};
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use serde_json::{Value, json};
 
 use super::request::LocalInputs;
@@ -16,6 +17,7 @@ use crate::instance::Instance;
 pub(crate) struct BackupArgs {
     /// A new file, a folder (ending in `/` if it is new) or `s3://bucket/prefix`; a folder or bucket keeps several
     /// backups and each media file once
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     target: String,
     /// Leave out the database; PostgreSQL databases are backed up with `pg_dump`
     #[arg(long)]
