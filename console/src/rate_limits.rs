@@ -169,13 +169,15 @@ pub(crate) async fn exhaust(
         let message = format!("more than {MAX_EXHAUSTED} callers have such a window: name an app or a user");
         return Err(Refusal::invalid_parameter("app", "", message).into());
     }
+    let counters = |subject| list_counters(call, subject, operation, endpoint).into_iter();
     let choose = |subject: RateLimitSubject| {
-        let mut counters = list_counters(call, subject, operation, endpoint).into_iter();
-        counters.find_map(|(counter, windows)| Some(((subject, counter), windows, choose_window(windows, seconds)?)))
+        counters(subject)
+            .find_map(|(counter, windows)| Some(((subject, counter), windows, choose_window(windows, seconds)?)))
     };
-    let chosen: Vec<_> = subjects.into_iter().filter_map(choose).collect();
+    let chosen: Vec<_> = subjects.iter().copied().filter_map(choose).collect();
     if chosen.is_empty() {
-        return Err(no_window_refusal(endpoint, seconds).into());
+        let windows = subjects.into_iter().flat_map(counters).flat_map(|(_, windows)| windows);
+        return Err(no_window_refusal(endpoint, windows, seconds).into());
     }
     let now = wall_time();
     let exhaust_window = |(key, windows, window)| call.state.limiter.exhaust(key, windows, window, now);
@@ -209,11 +211,14 @@ fn choose_window(windows: &[RateWindow], seconds: Option<i64>) -> Option<RateWin
     }
 }
 
-fn no_window_refusal(endpoint: &Endpoint, seconds: Option<i64>) -> Refusal {
+/// `windows` are those of the callers.
+fn no_window_refusal(
+    endpoint: &Endpoint,
+    windows: impl Iterator<Item = &'static RateWindow>,
+    seconds: Option<i64>,
+) -> Refusal {
     let label = endpoint_label(endpoint);
-    let shared = endpoint.limits.shared.map(|shared| &shared.window);
-    let all = endpoint.limits.app.iter().chain(endpoint.limits.user).chain(shared);
-    let lengths = sorted_distinct(all.map(|window| window.seconds));
+    let lengths = sorted_distinct(windows.map(|window| window.seconds));
     let lengths: Vec<String> = lengths.iter().map(ToString::to_string).collect();
     match seconds {
         Some(seconds) if !lengths.is_empty() => {

@@ -122,6 +122,9 @@ fn wrong_limit_commands_name_what_would_be_accepted() {
     let limited = limited_server();
     let refused = limited.run_cli(&["limits", "exhaust", ME, "--window", "60"]);
     assert!(refused.stderr.contains("windows in seconds: 900"), "{refused:?}");
+    let user = ["--user", "@ada", "--window", "60"];
+    let refused = limited.run_cli(&[&["limits", "exhaust", "POST /2/tweets"], &user[..]].concat());
+    assert!(refused.stderr.contains("windows in seconds: 900, 10800\""), "not those of apps: {refused:?}");
     let wrong = TestRequest::post("/control/v1/limits/mode").json(&json!({"mode": "sometimes"}));
     let wrong = server.call_control(wrong);
     assert!(wrong.text().contains("table, relaxed, off, scale"), "{}", wrong.text());
