@@ -266,10 +266,11 @@ impl Refusal {
         Self::NamedReason { kind, parameter, value: value.to_string(), message: message.into(), code: None }
     }
 
-    /// The first wrong parameter; empty for a refusal for another reason.
+    /// The first parameter at fault; empty for a refusal for another reason.
     pub fn first_parameter(&self) -> &str {
         match self {
             Self::InvalidParameters(wrong) => wrong.first().map_or("", |wrong| wrong.parameter.as_ref()),
+            Self::NamedReason { parameter, .. } => parameter,
             _ => "",
         }
     }

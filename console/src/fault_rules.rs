@@ -1,5 +1,6 @@
 //! Rules for faults: what they name must exist.
 
+use base::refusal::RefusalKind;
 use base::{AppId, Error, Refusal, UserId};
 use deliver::streams::StreamEndpoint;
 use emulator::faults::{FaultRuleProblem, FaultRuleRequest};
@@ -26,7 +27,10 @@ pub(crate) async fn add_rules(call: &RequestContext, rules: &[Value]) -> Result<
         request.matcher.user_id = found.1.map_err(refuse)?.map(UserId::get);
         requests.push(request);
     }
-    call.emulator()?.faults.add(requests).map_err(|problem| refuse_rule(problem).into())
+    call.emulator()?
+        .faults
+        .add(requests)
+        .map_err(|problem| Refusal::named_reason(RefusalKind::Conflict, "rules", problem.value, problem.message).into())
 }
 
 fn refuse_rule(problem: FaultRuleProblem) -> Refusal {

@@ -1,5 +1,6 @@
 //! Places that posts can be tagged with.
 
+use base::refusal::RefusalKind;
 use base::{Error, Fault, Refusal};
 use store::Tx;
 use store::places::{self, Place};
@@ -82,7 +83,7 @@ pub fn create(tx: &mut Tx<'_>, new: &NewPlace) -> Result<Place, Error> {
         contained_within: containing_ids.join(","),
     };
     if !places::insert(tx, &place)? {
-        return Err(Refusal::invalid_parameter("id", &new.id, "The id is taken").into());
+        return Err(Refusal::named_reason(RefusalKind::Conflict, "id", &new.id, "The id is taken").into());
     }
     store::event_log::append(tx, "place.create", 0, place.id, "")?;
     Ok(place)

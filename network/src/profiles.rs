@@ -1,6 +1,7 @@
 //! Profiles: changes by users and operators. Every change is logged under the event name that subscribers know, with
 //! the text before and after.
 
+use base::refusal::RefusalKind;
 use base::text::is_valid_username;
 use base::{Error, Fault, MediaId, Refusal, UserId};
 use serde_json::{Map, Value, json};
@@ -199,7 +200,8 @@ pub fn change_username(tx: &mut Tx<'_>, actor: &AuditActor, username: &str) -> R
 }
 
 fn username_taken(username: &str) -> Refusal {
-    Refusal::invalid_parameter("username", username, format!("The username [{username}] is taken"))
+    let message = format!("The username [{username}] is taken");
+    Refusal::named_reason(RefusalKind::Conflict, "username", username, message)
 }
 
 fn validate_username(tx: &mut Tx<'_>, id: UserId, username: &str) -> Result<(), Error> {

@@ -30,7 +30,8 @@ impl BackupReader {
             BackupLocation::Folder(path) if path.is_dir() => None,
             BackupLocation::File(path) if path.is_file() => Some(path),
             BackupLocation::File(path) | BackupLocation::Folder(path) => {
-                return Err(CommandError::Usage(format!("{} does not exist", path.display())));
+                let problem = if path.exists() { "is neither a file nor a folder" } else { "does not exist" };
+                return Err(CommandError::Failed(format!("{} {problem}", path.display())));
             }
         };
         let entries = archive_path.map(|path| read_archive(path)).transpose()?;

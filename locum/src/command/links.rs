@@ -108,14 +108,18 @@ fn parse_image(text: &str) -> Result<DescribedImage, Refusal> {
 
 /// Lines before a wrong one are imported.
 async fn import(instance: &Instance, path: &Path) -> Result<Value, Error> {
-    let refused = |message: String| Refusal::invalid_parameter("path", path.display(), message);
-    let file = std::fs::File::open(path).map_err(|error| refused(error.to_string()))?;
+    let shown = path.display();
+    let refused = |message: String| Refusal::invalid_parameter("path", &shown, format!("{shown}: {message}"));
+    let unreadable = |error: std::io::Error| {
+        Refusal::named_reason(RefusalKind::Conflict, "path", &shown, format!("{shown}: {error}"))
+    };
+    let file = std::fs::File::open(path).map_err(unreadable)?;
     let mut lines = BufReader::new(file);
     let (mut batch, mut count) = (Vec::new(), 0_usize);
     for number in 1_usize.. {
         let mut line = String::new();
         let read = std::io::Read::take(&mut lines, MAX_LINE).read_line(&mut line);
-        if read.map_err(|error| refused(format!("line {number}: {error}")))? == 0 {
+        if read.map_err(unreadable)? == 0 {
             break;
         }
         if line.trim().is_empty() {

@@ -86,15 +86,15 @@ impl LocalInputs {
         self.read_text(|| std::io::read_to_string(std::io::stdin()).map_err(|error| stdin_error(&error)))
     }
 
-    /// Refuses files of more than `limit` bytes.
+    /// Files of more than `limit` bytes are usage errors.
     pub(super) fn read_file(&mut self, path: &Path, limit: usize) -> Result<String, CommandError> {
         self.read_text(|| {
-            let fail = |problem: String| CommandError::Usage(format!("{}: {problem}", path.display()));
-            let size = std::fs::metadata(path).map_err(|error| fail(error.to_string()))?.len();
+            let fail = |error: std::io::Error| CommandError::Failed(format!("{}: {error}", path.display()));
+            let size = std::fs::metadata(path).map_err(fail)?.len();
             if usize::try_from(size).is_ok_and(|size| size > limit) {
-                return Err(fail(format!("more than {limit} bytes")));
+                return Err(CommandError::Usage(format!("{}: more than {limit} bytes", path.display())));
             }
-            std::fs::read_to_string(path).map_err(|error| fail(error.to_string()))
+            std::fs::read_to_string(path).map_err(fail)
         })
     }
 

@@ -56,7 +56,7 @@ impl RestoredKeyFiles {
             return Ok(());
         }
         let file = file.display();
-        Err(CommandError::Usage(format!("{file} already exists, with another key than the backup's: move it away")))
+        Err(CommandError::Failed(format!("{file} already exists, with another key than the backup's: move it away")))
     }
 
     pub(crate) fn keep(&mut self) {

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::arguments::{EnvArgs, EnvFormat, GlobalArgs};
 use crate::command_error::CommandError;
+use crate::config::RunMode;
 use crate::dev::EnvFile;
 use crate::launcher::{TrustFiles, proxy_variables};
 use crate::output::print_line;
@@ -17,7 +18,11 @@ pub(crate) fn print_env(common: &GlobalArgs, args: &EnvArgs) -> Result<(), Comma
     let mut variables = if common.is_remote() || common.world.is_some() {
         world_variables(common)?
     } else {
-        EnvFile::load(&common.load_settings()?.core.data_dir)?.variables()
+        let settings = common.load_settings()?;
+        if settings.mode == RunMode::Serve {
+            return Err(CommandError::WrongMode("only a development server has credentials to print".to_owned()));
+        }
+        EnvFile::load(&settings.core.data_dir)?.variables()
     };
     if args.intercept {
         variables.extend(intercept_variables(&common.load_settings()?.core.data_dir)?);

@@ -121,7 +121,7 @@ impl Restore<'_> {
         if let DatabaseLocation::File(target) = self.settings.database_location() {
             let has_data = fs::metadata(&target).is_ok_and(|file| file.len() > 0);
             if has_data && !self.args.replace && self.manifest.database.is_some() {
-                return Err(CommandError::Usage(format!(
+                return Err(CommandError::Failed(format!(
                     "{} already exists; use --replace to move it aside",
                     target.display()
                 )));

@@ -2,7 +2,7 @@
 //! prints deliveries.
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 
 use crate::arguments::GlobalArgs;
 use crate::command_error::CommandError;
+use crate::config::RunMode;
 use crate::dev::EnvFile;
 use crate::instance::block_on;
 use crate::output::print_line;
@@ -78,11 +79,10 @@ const SECRET_VARIABLE: &str = "LOCUM_API_SECRET";
 
 /// From `--secret-file`, the world, the environment, or the development server's app.
 fn consumer_secret(common: &GlobalArgs, args: &WebhookListenArgs) -> Result<Secret, CommandError> {
-    let read = |path: &Path| {
-        std::fs::read_to_string(path).map_err(|error| CommandError::Usage(format!("{}: {error}", path.display())))
-    };
     if let Some(path) = &args.secret_file {
-        return Ok(Secret::new(read(path)?.trim()));
+        let read = std::fs::read_to_string(path);
+        let text = read.map_err(|error| CommandError::Failed(format!("{}: {error}", path.display())))?;
+        return Ok(Secret::new(text.trim()));
     }
     if let Some(world) = &common.world {
         let found = world_variables(common)?.into_iter().find(|(name, _)| name == SECRET_VARIABLE);
@@ -93,7 +93,13 @@ fn consumer_secret(common: &GlobalArgs, args: &WebhookListenArgs) -> Result<Secr
     if let Ok(text) = std::env::var(SECRET_VARIABLE) {
         return Ok(Secret::new(text));
     }
-    let lines = EnvFile::parse(&read(&EnvFile::file_path(&common.load_settings()?.core.data_dir))?);
+    let settings = common.load_settings()?;
+    if settings.mode == RunMode::Serve {
+        let text =
+            "only a development server has an app of its own; name a file with the app's secret by --secret-file";
+        return Err(CommandError::WrongMode(text.to_owned()));
+    }
+    let lines = EnvFile::load(&settings.core.data_dir)?;
     let found = lines.0.into_iter().find(|(name, _)| name == "API_SECRET");
     let (_, text) = found.ok_or_else(|| {
         CommandError::Usage("dev.env has no LOCUM_API_SECRET; name a file with the secret by --secret-file".to_owned())

@@ -166,7 +166,7 @@ pub(crate) async fn change_username(call: RequestContext) -> Result<HttpReply, P
         Ok(_) => Ok(redirect_to(&format!("{}?done=username", page_context::SITE_LINKS.account))),
         Err(refusal) => {
             let (error, failure, status) = match &refusal {
-                Refusal::InvalidParameters(_) => (Some(username_error(&typed)), None, 400),
+                refusal if refusal.first_parameter() == "username" => (Some(username_error(&typed)), None, 400),
                 Refusal::RateLimited => (None, Some(error_message(&refusal).to_owned()), 429),
                 _ => (Some("You cannot change your username now".to_owned()), None, 403),
             };

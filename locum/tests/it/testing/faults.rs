@@ -437,6 +437,9 @@ fn file_adds_all_its_rules_or_none() {
     assert_eq!(server.run_cli(&["fault", "list"]).json(), json!([]));
     std::fs::write(&file, rule).unwrap();
     assert!(server.run_cli(&["fault", "run", path]).assert_success().stdout.contains("mine"));
+    server.run_cli(&["fault", "add", "--status", "503", "--id", "mine"]).assert_exit_code(1);
+    let again = json!({"rules": [{"id": "mine", "effect": "bad-json"}]});
+    server.call_control(TestRequest::post("/control/v1/faults").json(&again)).assert_refused(409, "a rule mine exists");
     assert!(server.run_cli(&["fault", "effects"]).assert_success().stdout.contains("refresh-lost"));
 }
 
