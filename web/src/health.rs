@@ -18,6 +18,10 @@ const MIN_AVAILABLE_SPACE: u64 = 4 << 20;
 /// A store that does not answer a small read within this time is not ready.
 const READY_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// A node that should get no new requests but ends those in progress. With `http-check disable-on-404`, a balancer tells it
+/// apart from a node that failed, whose connections it closes.
+const DRAINING_STATUS: u16 = 404;
+
 pub(crate) const HEALTH_ROUTES: [&str; 2] = ["/livez", "/readyz"];
 
 /// Why the public address cannot be used at the moment; `None` if it can.
@@ -65,10 +69,11 @@ impl HealthChecks {
             return HttpReply::bytes(400, TEXT_UTF8, "role: expected api, stream, search or deliver\n");
         };
         if self.drain.is_triggered() {
-            return HttpReply::bytes(503, TEXT_UTF8, "draining\n");
+            return HttpReply::bytes(DRAINING_STATUS, TEXT_UTF8, "draining\n");
         }
         if let Some(problem) = self.store.context().node.problem() {
-            return HttpReply::bytes(503, TEXT_UTF8, problem_text(problem));
+            let status = if problem == NodeProblem::Draining { DRAINING_STATUS } else { 503 };
+            return HttpReply::bytes(status, TEXT_UTF8, problem_text(problem));
         }
         let read = self.store.read(|tx| meta::get(tx, "ready").map_err(Error::Failed));
         if !matches!(timeout(READY_TIMEOUT, read).await, Ok(Ok(_))) {

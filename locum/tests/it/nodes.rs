@@ -111,7 +111,7 @@ fn drained_node_is_not_ready_and_still_answers() {
     let two = one.start_another_node(0);
     let author = one.new_user("author");
     one.run_cli(&["node", "drain", "1"]).assert_success();
-    wait_until("it is drained", || readiness(&two) == (503, "draining".to_owned()));
+    wait_until("it is drained", || readiness(&two) == (404, "draining".to_owned()));
     assert_eq!(state_of(&one, 1), "draining");
     assert_eq!(publish(&two, &author, "still here"), Some(1));
     assert_eq!(readiness(&one).0, 200);
