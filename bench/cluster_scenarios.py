@@ -304,6 +304,50 @@ def duplicate(trial, seconds):
     trial.record("ready_s", trial.setup.await_whole())
 
 
+def begin_request(trial):
+    """A request of which a node has the head and waits for the body."""
+    client = Endpoint(trial.cluster.address).client()
+    client.putrequest("POST", "/2/tweets")
+    for name, value in (
+        ("authorization", f"Bearer {trial.load.people[-1].token}"),
+        ("content-type", "application/json"),
+        ("content-length", "2"),
+    ):
+        client.putheader(name, value)
+    client.endheaders()
+    return client
+
+
+def end_request(client):
+    try:
+        client.send(b"{}")
+        return client.getresponse().status
+    except OSError:
+        return 0
+    finally:
+        client.close()
+
+
+@scenario("drain", "a node is taken out of service while it has requests", 4, 2)
+def drain(trial, seconds):
+    node = trial.cluster.nodes[1]
+    # The balancer spreads them over the nodes.
+    clients = [begin_request(trial) for _ in range(12)]
+    node.run("node", "drain", node.number)
+    # Until the balancer has seen it twice.
+    time.sleep(seconds + 1)
+    if (readiness := node.readiness()) != (404, "draining"):
+        trial.fail(f"{node.name} is not drained: {readiness}")
+    # An empty post is refused by a node; what a balancer cuts off has another status.
+    trial.check("cut_requests", sum(end_request(client) != 400 for client in clients))
+    trial.setup.restarted.add(node.name)
+    if code := node.stop():
+        trial.fail(f"{node.name} exited with {code}")
+    node.start()
+    node.await_ready()
+    time.sleep(seconds)
+
+
 @scenario("rolling", "restart of each node, one after the other", 2, 1)
 def rolling(trial, seconds):
     for node in trial.cluster.nodes:
