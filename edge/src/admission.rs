@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
+use crate::body_memory::{BodyMemory, BodyMemoryShare};
 use crate::limits::ListenerLimits;
 use crate::stats::ListenerStats;
 
@@ -19,6 +20,7 @@ pub(crate) struct AdmissionControl {
     open_connections: AtomicUsize,
     by_address: Mutex<HashMap<IpAddr, usize>>,
     released: Notify,
+    body_memory: Arc<BodyMemory>,
     stats: Arc<ListenerStats>,
 }
 
@@ -31,6 +33,7 @@ impl AdmissionControl {
             open_connections: AtomicUsize::new(0),
             by_address: Mutex::default(),
             released: Notify::new(),
+            body_memory: BodyMemory::new(limits),
             stats,
         })
     }
@@ -61,6 +64,11 @@ impl AdmissionControl {
         }
         by_address.insert(address, count + 1);
         Some(AddressPermit { admission: Arc::clone(self), address })
+    }
+
+    /// The memory of a body that comes from a client.
+    pub(crate) fn body_memory(&self, client: Option<IpAddr>) -> BodyMemoryShare {
+        BodyMemoryShare::new(&self.body_memory, client.map(client_network))
     }
 
     pub(crate) async fn wait_until_empty(&self) {

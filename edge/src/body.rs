@@ -14,6 +14,7 @@ use hyper::body::Incoming;
 use tokio::time::{Instant, Sleep};
 
 use crate::body_drain::UnreadBody;
+use crate::body_memory::BodyMemoryShare;
 use crate::connection_state::InFlightRequest;
 use crate::limits::ListenerLimits;
 use crate::stats::ListenerStats;
@@ -27,6 +28,8 @@ pub enum BodyError {
     TimedOut,
     #[error("the body broke off")]
     Broken,
+    #[error("too many bodies are being received")]
+    NoRoom,
 }
 
 #[derive(Default)]
@@ -128,6 +131,9 @@ impl Body {
     }
 
     async fn gather_chunks(mut self, limit: usize) -> Result<Bytes, BodyError> {
+        if let BodyKind::Incoming(body) = &mut self.kind {
+            body.is_collected = true;
+        }
         let Some(first) = self.next_chunk().await? else {
             return Ok(Bytes::new());
         };
@@ -188,6 +194,7 @@ impl Body {
         limits: &ListenerLimits,
         stats: &Arc<ListenerStats>,
         unread_body: &UnreadBody,
+        memory: impl FnOnce() -> BodyMemoryShare,
     ) -> Self {
         if incoming.is_end_stream() {
             return Self::empty();
@@ -199,6 +206,8 @@ impl Body {
             total_timeout: limits.body_total_timeout,
             min_rate: limits.min_body_rate,
             received: 0,
+            memory: memory(),
+            is_collected: false,
             deadline: None,
             stats: Arc::clone(stats),
         })))
@@ -226,6 +235,9 @@ struct IncomingBody {
     min_rate: u32,
     /// In bytes.
     received: u64,
+    memory: BodyMemoryShare,
+    /// Whether its bytes stay in memory.
+    is_collected: bool,
     deadline: Option<BodyDeadline>,
     stats: Arc<ListenerStats>,
 }
@@ -246,6 +258,9 @@ impl IncomingBody {
                 if let Some(Ok(frame)) = &frame {
                     let length = frame.data_ref().map_or(0, Bytes::len);
                     self.received = self.received.saturating_add(u64::try_from(length).unwrap_or(u64::MAX));
+                    if self.is_collected && !self.memory.count_bytes(length) {
+                        return Poll::Ready(Some(Err(BodyError::NoRoom)));
+                    }
                 }
                 if let Some(deadline) = &mut self.deadline {
                     deadline.last_chunk_at = Instant::now();

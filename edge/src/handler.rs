@@ -167,7 +167,9 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
         } else if !has_room {
             HandlerState::Ready(Some(problem_response(StatusCode::SERVICE_UNAVAILABLE, version, false)))
         } else {
-            let mut request = request.map(|body| Body::from_incoming(body, limits, stats, &unread_body));
+            let client = if peer.is_trusted { forwarded } else { peer.client };
+            let memory = || admission.body_memory(client);
+            let mut request = request.map(|body| Body::from_incoming(body, limits, stats, &unread_body, memory));
             request.extensions_mut().insert(peer);
             HandlerState::Running(handler.call(request))
         };

@@ -5,6 +5,7 @@
 mod admission;
 mod body;
 mod body_drain;
+mod body_memory;
 mod connect_request;
 mod connection;
 mod connection_setup;

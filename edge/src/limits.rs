@@ -22,6 +22,11 @@ pub struct ListenerLimits {
     /// Open connections of one address (IPv6: one /64), and requests that trusted proxies forward for it;
     /// Unix sockets are not counted.
     pub max_connections_per_ip: usize,
+    /// Bytes of request bodies that are being collected, of all clients.
+    pub max_body_memory: usize,
+    /// The same of one address (IPv6: one /64); requests of Unix sockets, and those that a proxy makes itself, have no
+    /// address.
+    pub max_body_memory_per_ip: usize,
     /// Peers whose `x-forwarded-for` is believed. Their own connections have no limit but the total.
     pub trusted_proxies: Vec<IpAddr>,
     pub max_headers: usize,
@@ -60,6 +65,8 @@ impl Default for ListenerLimits {
             write_timeout: Duration::from_secs(30),
             max_connections: 10_000,
             max_connections_per_ip: 256,
+            max_body_memory: 256 * 1024 * 1024,
+            max_body_memory_per_ip: 32 * 1024 * 1024,
             trusted_proxies: Vec::new(),
             max_headers: 100,
             max_header_bytes: 64 * 1024,

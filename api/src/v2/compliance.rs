@@ -90,6 +90,7 @@ pub(crate) async fn upload_ids(mut call: RequestContext) -> Result<HttpReply, Er
     let text = text.map_err(|error| match error {
         BodyError::TooLarge => Refusal::BodyTooLarge { limit: MAX_IDS_BYTES },
         BodyError::TimedOut => Refusal::BodyTimeout,
+        BodyError::NoRoom => Refusal::Unavailable,
         BodyError::Broken => body::invalid_body("The request body broke off."),
     })?;
     let ids = Arc::new(parse_ids(&text)?);

@@ -121,3 +121,34 @@ async fn listener_with_few_descriptors_recovers() {
     server.wait_until(|stats| stats.open == 1).await;
     assert!(server.responds().await);
 }
+
+#[tokio::test]
+async fn bodies_of_an_address_take_bounded_memory() {
+    async fn count(request: Request<Body>) -> Response<Body> {
+        let (status, length) = match request.into_body().collect_bytes(100_000, Duration::from_secs(9)).await {
+            Ok(bytes) => (StatusCode::OK, bytes.len()),
+            Err(BodyError::NoRoom) => (StatusCode::SERVICE_UNAVAILABLE, 0),
+            Err(_) => (StatusCode::BAD_REQUEST, 0),
+        };
+        let mut response = Response::new(Body::full(length.to_string()));
+        *response.status_mut() = status;
+        response
+    }
+    // The first 4 KiB of each are free.
+    let server = start(ListenerLimits { max_body_memory_per_ip: 8_000, ..short_timeouts() }, count);
+    let post = |length: usize| format!("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: {length}\r\n\r\n");
+    let mut slow = server.connect().await;
+    slow.send(&format!("{}{}", post(20_000), "x".repeat(10_000))).await;
+    sleep(ms(50)).await;
+    let mut other = server.connect().await;
+    other.send(&format!("{}{}", post(4_000), "x".repeat(4_000))).await;
+    assert!(other.read_response().await.ends_with("4000"));
+    other.send(&format!("{}{}", post(8_000), "x".repeat(8_000))).await;
+    let refused = other.read_response().await;
+    assert!(refused.starts_with("HTTP/1.1 503 "), "{refused}");
+    drop(slow);
+    sleep(ms(50)).await;
+    let mut other = server.connect().await;
+    other.send(&format!("{}{}", post(8_000), "x".repeat(8_000))).await;
+    assert!(other.read_response().await.ends_with("8000"));
+}

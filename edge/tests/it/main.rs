@@ -86,6 +86,7 @@ async fn echo(request: Request<Body>) -> Response<Body> {
         Err(BodyError::TooLarge) => (StatusCode::PAYLOAD_TOO_LARGE, Bytes::new()),
         Err(BodyError::TimedOut) => (StatusCode::REQUEST_TIMEOUT, Bytes::new()),
         Err(BodyError::Broken) => (StatusCode::BAD_REQUEST, Bytes::new()),
+        Err(BodyError::NoRoom) => (StatusCode::SERVICE_UNAVAILABLE, Bytes::new()),
     };
     let mut response = Response::new(Body::full(bytes));
     *response.status_mut() = status;

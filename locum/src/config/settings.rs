@@ -144,15 +144,18 @@ impl ServerSettings {
     }
 
     pub(crate) fn connection_limits(&self) -> edge::ListenerLimits {
+        let own = edge::ListenerLimits::default();
         edge::ListenerLimits {
             header_timeout: self.listen.header_timeout.0,
             body_timeout: self.listen.body_timeout.0,
             idle_timeout: self.listen.idle_timeout.0,
             max_connections: self.listen.max_connections,
             max_connections_per_ip: self.listen.max_connections_per_ip,
+            max_body_memory: own.max_body_memory.max(self.limits.body_max.0.saturating_mul(16)),
+            max_body_memory_per_ip: own.max_body_memory_per_ip.max(self.limits.body_max.0.saturating_mul(2)),
             trusted_proxies: self.listen.trusted_proxies.clone(),
             shutdown_grace: self.listen.shutdown_grace.0,
-            ..edge::ListenerLimits::default()
+            ..own
         }
     }
 

@@ -89,6 +89,7 @@ impl ServerState {
         let bytes = read.map_err(|error| match error {
             BodyError::TooLarge => Refusal::BodyTooLarge { limit },
             BodyError::TimedOut => Refusal::BodyTimeout,
+            BodyError::NoRoom => Refusal::Unavailable,
             BodyError::Broken => body::invalid_body("The request body broke off."),
         })?;
         pending.bytes = Some(bytes);
