@@ -38,7 +38,7 @@ pub fn may_redeliver(tx: &mut Tx<'_>, app: AppId, delivery: &Delivery) -> Result
 }
 
 /// Where the accounts are that follow, like, block or mute, and those that are followed, blocked or muted.
-const PARTICIPANTS: [&str; 9] = [
+const PARTICIPANTS: [&str; 11] = [
     "/follow_events/0/source/id",
     "/follow_events/0/target/id",
     "/block_events/0/source/id",
@@ -48,6 +48,8 @@ const PARTICIPANTS: [&str; 9] = [
     "/favorite_events/0/user/id_str",
     "/data/payload/source/id",
     "/data/payload/target/id",
+    "/data/payload/source/data/id",
+    "/data/payload/target/data/id",
 ];
 
 /// Whether the profiles in an event other than a post are still shown.
@@ -79,9 +81,9 @@ fn is_post_visible(tx: &mut Tx<'_>, reader: Option<UserId>, id: PostId, body: &V
     let Some(post) = posts::find_by_id(tx, id)? else {
         return Ok(false);
     };
-    // Of the post replied to, most bodies have the id only.
-    let parent = post.in_reply_to_post_id.filter(|parent| includes_post(body, *parent));
-    let related = [post.repost_of_id, post.quoted_post_id, parent];
+    // Of the post replied to or quoted, bodies may have the id only.
+    let shown = |id: &PostId| includes_post(body, *id);
+    let related = [post.repost_of_id, post.quoted_post_id.filter(shown), post.in_reply_to_post_id.filter(shown)];
     let related: Vec<PostId> = related.into_iter().flatten().collect();
     let mut visible_posts = posts::find_by_ids(tx, &related)?;
     // Placeholders are not shown.
@@ -90,10 +92,18 @@ fn is_post_visible(tx: &mut Tx<'_>, reader: Option<UserId>, id: PostId, body: &V
     are_posts_visible(tx, reader, &visible_posts)
 }
 
+/// In events of an account.
+const QUOTED_POSTS: [&str; 2] =
+    ["/tweet_create_events/0/quoted_status/id_str", "/favorite_events/0/favorited_status/quoted_status/id_str"];
+
 fn includes_post(body: &Value, id: PostId) -> bool {
     let includes = body.get("includes").or_else(|| body.pointer("/data/includes"));
     let lists = ["tweets", "posts"].into_iter().filter_map(|name| includes?.get(name)?.as_array());
     let id = id.to_string();
+    let is_quoted = |at: &&str| body.pointer(at).and_then(Value::as_str) == Some(id.as_str());
+    if QUOTED_POSTS.iter().any(is_quoted) {
+        return true;
+    }
     lists.flatten().any(|post| post.get("id").and_then(Value::as_str) == Some(id.as_str()))
 }
 

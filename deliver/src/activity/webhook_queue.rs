@@ -7,7 +7,7 @@ use base::{Error, Fault, UserId};
 use store::activity::{self, has_subscriptions};
 use store::deliveries::{NewDelivery, enqueue, enqueue_with_consent};
 use store::event_log::{LogEvent, LogReader};
-use store::{Store, Tx, account_activity, users};
+use store::{Store, Tx, account_activity, users, webhooks};
 use tokio::time::{sleep, timeout};
 
 use super::{ActivityConfig, ActivityScope, match_events};
@@ -70,8 +70,9 @@ const READ_POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// Waits, for at most half a second, until webhooks and the activity streams of this node have got what was committed
 /// before: events contain the post or message that they are about, which is to be deleted now.
 pub async fn wait_until_read(store: &Store, hub: &Hub) {
-    // Without subscriptions, or if the store fails, there is nothing to wait for.
-    if store.read(|tx| Ok(has_subscriptions(tx)?)).await.unwrap_or(false) {
+    let has_readers = |tx: &mut Tx<'_>| Ok(has_subscriptions(tx)? || !webhooks::all_stream_links(tx)?.is_empty());
+    // If the store fails, there is nothing to wait for.
+    if store.read(has_readers).await.unwrap_or(false) {
         wait_for_readers(store, hub).await;
     }
 }
