@@ -101,8 +101,8 @@ pub mod webhooks;
 pub use context::StoreContext;
 pub use db::{
     AppendedEvent, AppliedMigration, CopiedRows, DatabaseLocation, JobFuture, MigrationStatus, QueryLimits,
-    TransactionWork, Tx, assign_queries_to_user, count_round_trips, limit_queries, limit_stream_queries,
-    record_appended_events, take_appended_events, use_reserved_id,
+    TransactionWork, Tx, assign_queries_to_user, count_round_trips, current_query_limits, limit_queries,
+    limit_stream_queries, record_appended_events, take_appended_events, use_reserved_id,
 };
 pub use node_roles::{NodeRole, NodeRoles};
 pub use nodes::NodePurpose;

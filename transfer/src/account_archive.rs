@@ -64,11 +64,18 @@ const DATA_FILES: &[DataFile] = &[
 #[expect(clippy::disallowed_methods, reason = "the task ends with the archive or its reader")]
 pub fn stream_account_archive(source: AccountArchiveSource) -> mpsc::Receiver<Result<Bytes, TransferError>> {
     let (out, chunks) = mpsc::channel(CHUNK_QUEUE_LENGTH);
+    let limits = store::current_query_limits().unwrap_or_default();
     tokio::spawn(async move {
         let zip = ZipStream::new(out.clone());
-        if let Err(error) = Box::pin(write_archive(&source, zip)).await {
-            // The reader may have left.
-            let _gone = out.send(Err(error)).await;
+        let work = store::limit_queries(limits, Box::pin(write_archive(&source, zip)));
+        tokio::select! {
+            () = out.closed() => {}
+            done = work => {
+                if let Err(error) = done {
+                    // The reader may have left.
+                    let _gone = out.send(Err(error)).await;
+                }
+            }
         }
     });
     chunks

@@ -24,8 +24,8 @@ pub(crate) use migrate::{COMPATIBLE_FROM_KEY, CONTRACTION_LOCK, parse_version, s
 pub use postgres::CopiedRows;
 pub(crate) use query_limits::record_appended_event;
 pub use query_limits::{
-    AppendedEvent, QueryLimits, assign_queries_to_user, count_round_trips, limit_queries, limit_stream_queries,
-    record_appended_events, take_appended_events, use_reserved_id,
+    AppendedEvent, QueryLimits, assign_queries_to_user, count_round_trips, current_query_limits, limit_queries,
+    limit_stream_queries, record_appended_events, take_appended_events, use_reserved_id,
 };
 pub(crate) use rows::{ColumnValue, DeclaredRow, FromCells, InsertableRow, RowCells, column_name, row, table};
 pub(crate) use sql::{

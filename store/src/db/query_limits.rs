@@ -88,6 +88,11 @@ pub fn limit_queries<T>(limits: QueryLimits, work: impl Future<Output = T>) -> i
     REQUEST.scope(RequestScope::new(limits), work)
 }
 
+/// Those of the current request; none outside of one.
+pub fn current_query_limits() -> Option<QueryLimits> {
+    REQUEST.try_with(|request| request.limits).ok()
+}
+
 /// The same for what a response is made of while it is sent.
 pub fn limit_stream_queries<S: Stream + Unpin>(limits: QueryLimits, mut parts: S) -> impl Stream<Item = S::Item> {
     stream::poll_fn(move |cx| REQUEST.sync_scope(RequestScope::new(limits), || parts.poll_next_unpin(cx)))
