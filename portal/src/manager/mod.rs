@@ -181,8 +181,13 @@ async fn submit_once(
     sent: &SubmittedFields,
     work: impl TransactionWork<Option<FormOutcome>>,
 ) -> Result<Option<FormOutcome>, Error> {
-    if let Some(outcome) = write_once(call, route.request.user, sent.text("form"), work).await? {
-        return Ok(outcome);
+    // A form of what is not there has no effect, so that it is not known when it comes again.
+    let found = move |tx: &mut Tx<'_>| work(tx)?.ok_or_else(|| Refusal::RouteNotFound.into());
+    match write_once(call, route.request.user, sent.text("form"), found).await {
+        Ok(Some(outcome)) => return Ok(Some(outcome)),
+        Ok(None) => {}
+        Err(Error::Refused(Refusal::RouteNotFound)) => return Ok(None),
+        Err(stop) => return Err(stop),
     }
     let repeated = route.clone();
     call.read(move |tx| repeated.repeated_outcome(tx)).await
