@@ -54,7 +54,7 @@ impl LiveSource for NewPostCounter {
     const COLLECT_DELAY: Duration = Duration::from_secs(1);
 
     async fn wait_for_news(&mut self, limit: Duration) -> bool {
-        self.watcher.wait_for_posts(limit).await && self.shown_count < max_counted()
+        self.watcher.wait_for_posts(limit).await
     }
 
     async fn load_update(&mut self) -> LiveUpdate {
@@ -72,11 +72,14 @@ impl LiveSource for NewPostCounter {
 impl NewPostCounter {
     /// What the page would show more if it were loaded now; none if the member may not read it any longer.
     async fn count(&self) -> Option<usize> {
-        let (session, viewer) = (self.session, self.viewer);
+        let (session, viewer, shown_count) = (self.session, self.viewer, self.shown_count);
         let range = PageRange { above: self.after, ..PageRange::newest(MAX_COUNTED) };
         let home_timelines = Arc::clone(&self.home_timelines);
         let read = self.store.read(move |tx| {
             let reader = network::sessions::find_user(tx, &session)?;
+            if shown_count >= max_counted() {
+                return Ok(shown_count);
+            }
             let muted = MutedWordFilter::load(tx, reader.id)?;
             let found = timelines::load_home_page(tx, &home_timelines, &reader, &range, &muted)?;
             Ok(load_post_cards(tx, viewer, found.posts)?.len())
