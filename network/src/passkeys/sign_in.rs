@@ -54,6 +54,8 @@ struct PasskeyFailure {
     /// Whose passkey it is, if it is known.
     user: Option<UserId>,
     why: &'static str,
+    /// Whether it answers a challenge, with which the address was charged.
+    has_challenge: bool,
 }
 
 fn challenge_bucket(client: &ClientInfo) -> [u8; 32] {
@@ -62,15 +64,23 @@ fn challenge_bucket(client: &ClientInfo) -> [u8; 32] {
 
 /// Creates a challenge, which is valid for five minutes and one answer.
 pub fn begin_sign_in(tx: &mut Tx<'_>, client: &ClientInfo) -> Result<PasskeyChallengeOutcome, Error> {
+    Ok(match charge_address(tx, client)? {
+        Some(retry_ms) => PasskeyChallengeOutcome::Throttled { retry_ms },
+        None => PasskeyChallengeOutcome::Created(create_challenge(tx, SIGN_IN, NOBODY)?),
+    })
+}
+
+/// Milliseconds until the client's address may try again, if it has tried too often.
+fn charge_address(tx: &mut Tx<'_>, client: &ClientInfo) -> Result<Option<i64>, Fault> {
     let decision = attempt_limits::record_attempt(tx, &challenge_bucket(client), CHALLENGES_PER_ADDRESS, wall_time())?;
-    if let AttemptDecision::Refused { retry_ms, is_first } = decision {
-        if is_first {
-            let actor = AuditActor::anonymous(&client.address);
-            audit::append(tx, &actor, AuditAction::SIGN_IN_THROTTLED, None, &json!({"per": "passkey"}))?;
-        }
-        return Ok(PasskeyChallengeOutcome::Throttled { retry_ms });
+    let AttemptDecision::Refused { retry_ms, is_first } = decision else {
+        return Ok(None);
+    };
+    if is_first {
+        let actor = AuditActor::anonymous(&client.address);
+        audit::append(tx, &actor, AuditAction::SIGN_IN_THROTTLED, None, &json!({"per": "passkey"}))?;
     }
-    Ok(PasskeyChallengeOutcome::Created(create_challenge(tx, SIGN_IN, NOBODY)?))
+    Ok(Some(retry_ms))
 }
 
 impl SignInService {
@@ -101,6 +111,12 @@ fn complete_sign_in(
     let user = match verify_assertion(tx, site, &attempt.assertion)? {
         Ok(user) => user,
         Err(failure) => {
+            // Each failure is recorded.
+            if !failure.has_challenge
+                && let Some(retry_ms) = charge_address(tx, client)?
+            {
+                return Ok(SignInOutcome::Throttled { retry_ms });
+            }
             let actor = AuditActor { user: failure.user, ..AuditActor::anonymous(&client.address) };
             let detail = json!({"method": sessions::PASSKEY_METHOD, "why": failure.why});
             audit::append(tx, &actor, AuditAction::SIGN_IN_FAILED, None, &detail)?;
@@ -125,10 +141,13 @@ fn verify_assertion(
     site: &RelyingParty,
     assertion: &PasskeyAssertion,
 ) -> Result<Result<User, PasskeyFailure>, Fault> {
-    let anonymous = |why| Ok(Err(PasskeyFailure { user: None, why }));
+    let anonymous = |why| Ok(Err(PasskeyFailure { user: None, why, has_challenge: true }));
     let client_data = decode_base64url(&assertion.client_data);
-    let consumed = consume_challenge(tx, &client_data, SIGN_IN, NOBODY)?;
-    if let Err(why) = consumed.and_then(|client_data| client_data.check(site, "webauthn.get")) {
+    let consumed = match consume_challenge(tx, &client_data, SIGN_IN, NOBODY)? {
+        Ok(consumed) => consumed,
+        Err(why) => return Ok(Err(PasskeyFailure { user: None, why, has_challenge: false })),
+    };
+    if let Err(why) = consumed.check(site, "webauthn.get") {
         return anonymous(why);
     }
     let Some(passkey) = passkeys::find(tx, &decode_base64url(&assertion.id))? else {
@@ -137,7 +156,7 @@ fn verify_assertion(
     let Some(user) = users::find_by_id(tx, passkey.user_id)? else {
         return anonymous("the account is gone");
     };
-    let failure = |why| Ok(Err(PasskeyFailure { user: Some(user.id), why }));
+    let failure = |why| Ok(Err(PasskeyFailure { user: Some(user.id), why, has_challenge: true }));
     if decode_base64url(&assertion.user_handle) != user_handle(user.id) {
         return failure("the passkey belongs to another account");
     }

@@ -95,6 +95,9 @@ fn challenge_is_answered_once_within_five_minutes() {
     server.run_cli(&["clock", "advance", "6m"]).assert_success();
     assert_eq!(answer(&mut other, &other_fields, &challenge, &passkey).status, 400);
     assert!(!is_signed_in(&mut other));
+    // Each is recorded, so that they are limited like challenges.
+    let statuses = [(); 10].map(|()| answer(&mut other, &other_fields, "AAAA", &passkey).status);
+    assert_eq!((statuses[0], statuses[9]), (400, 429), "{statuses:?}");
 }
 
 #[test]
