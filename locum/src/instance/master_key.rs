@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use base::encryption::{Keyring, MasterKey, format_key_id};
 use base::{Fault, Rng};
 
-use super::private_files::write_private;
+use super::private_files::{refuse_accessible_files, write_private};
 use crate::command_error::CommandError;
 use crate::config::{RunMode, ServerSettings};
 
@@ -25,6 +25,9 @@ pub(crate) fn load_keys(settings: &ServerSettings) -> Result<Vec<MasterKey>, Com
 
 /// Refuses keys with which no server starts. The first start creates a key that may be in the data directory.
 pub(crate) fn check_key_files(settings: &ServerSettings) -> Result<(), CommandError> {
+    if settings.mode == RunMode::Serve {
+        refuse_accessible_files(settings)?;
+    }
     let is_in_data = settings.mode == RunMode::Dev || settings.secrets.danger_key_in_data_dir;
     if !is_in_data || key_file_path(settings).is_none_or(|file| file.exists()) {
         load_current_key(settings, &Rng::Os, false)?;

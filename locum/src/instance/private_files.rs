@@ -3,7 +3,7 @@
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use base::Fault;
 
@@ -48,21 +48,32 @@ pub(super) fn refuse_root_for_other_owner(folder: &Path) -> Result<(), CommandEr
 /// Refuses to serve with a master key, a database or keys of the development world that other users may read. In
 /// development their access is taken away.
 pub(super) fn restrict_access(settings: &ServerSettings) -> Result<(), CommandError> {
+    if settings.mode == RunMode::Serve {
+        return refuse_accessible_files(settings);
+    }
+    for file in accessible_files(settings) {
+        tracing::warn!(file = %file.display(), "it was accessible to other users, and no longer is");
+        fs::set_permissions(&file, Permissions::from_mode(0o600)).map_err(Fault::context("restricting a file"))?;
+    }
+    Ok(())
+}
+
+pub(super) fn refuse_accessible_files(settings: &ServerSettings) -> Result<(), CommandError> {
+    accessible_files(settings).first().map_or(Ok(()), |file| {
+        let file = file.display();
+        Err(CommandError::Failed(format!("{file} is accessible to other users: run chmod 0600 {file}")))
+    })
+}
+
+fn accessible_files(settings: &ServerSettings) -> Vec<PathBuf> {
     let folder = &settings.core.data_dir;
     let mut files = Vec::from_iter(master_key::key_file_path(settings));
     // Nobody gets at the files of a closed folder.
     if access_of_others(folder) != 0 {
         files.extend(["locum.db", "locum.db-wal", "master.key", "dev.env", "ca/ca.key"].map(|name| folder.join(name)));
     }
-    for file in files.into_iter().filter(|file| access_of_others(file) != 0) {
-        if settings.mode == RunMode::Serve {
-            let file = file.display();
-            return Err(CommandError::Failed(format!("{file} is accessible to other users: run chmod 0600 {file}")));
-        }
-        tracing::warn!(file = %file.display(), "it was accessible to other users, and no longer is");
-        fs::set_permissions(&file, Permissions::from_mode(0o600)).map_err(Fault::context("restricting a file"))?;
-    }
-    Ok(())
+    files.retain(|file| access_of_others(file) != 0);
+    files
 }
 
 /// The rights of group and others; none if the file does not exist.
