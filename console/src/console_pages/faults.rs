@@ -83,6 +83,9 @@ async fn add_rule(call: &RequestContext, form: &SubmittedForm<'_>) -> Result<Opt
             });
             Ok(Some(RefusedForm { texts, problem }))
         }
+        Err(Error::Refused(Refusal::NamedReason { message, .. })) => {
+            Ok(Some(RefusedForm { texts, problem: Some((String::new(), capitalize(&message))) }))
+        }
         Err(error) => Err(error),
     }
 }

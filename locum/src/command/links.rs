@@ -1,6 +1,6 @@
 //! `locum link`.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use base::refusal::RefusalKind;
@@ -119,7 +119,11 @@ async fn import(instance: &Instance, path: &Path) -> Result<Value, Error> {
     for number in 1_usize.. {
         let mut line = String::new();
         let read = std::io::Read::take(&mut lines, MAX_LINE).read_line(&mut line);
-        if read.map_err(unreadable)? == 0 {
+        let read = read.map_err(|error| match error.kind() {
+            ErrorKind::InvalidData => refused(format!("line {number}: {error}")),
+            _ => unreadable(error),
+        })?;
+        if read == 0 {
             break;
         }
         if line.trim().is_empty() {

@@ -138,6 +138,8 @@ fn new_email_address_is_pending_until_cancelled() {
         let fields = [("email", email), ("email_password", "a long secret")];
         browser.submit(&page, "/settings/account/email", &fields)
     };
+    let wrong = [("email", "x@a.example"), ("email_password", "not it")];
+    assert_eq!(browser.submit(&page, "/settings/account/email", &wrong).status, 400);
     // The first address is the account's at once, confirmed or not; the next one waits.
     let (first, next) = (format!("{name}@a.example"), format!("{name}@b.example"));
     assert_eq!(set(&mut browser, &first).status, 200);
