@@ -40,7 +40,7 @@ impl ComposedText {
         }
         let parsed: Value = serde_json::from_str(&self.entities).unwrap_or_default();
         let mentions = parsed.get("mentions").and_then(Value::as_array);
-        let is_after = |mention: &&Value| mention.get("start")?.as_u64().map(|at| at >= start as u64);
+        let is_after = |mention: &&Value| Some(usize::try_from(mention.get("start")?.as_u64()?).ok()? >= start);
         let mentions = mentions.into_iter().flatten().filter(|mention| is_after(mention).unwrap_or(false));
         sorted_distinct(mentions.filter_map(|mention| UserId::parse(mention.get("id")?.as_str()?)))
     }
@@ -91,7 +91,7 @@ impl PostTextDraft {
 
     /// Where the text begins that is displayed after leading mentions.
     fn leading_mention_bytes(&self) -> usize {
-        let last = self.entities.leading_mentions(&self.text).iter().take(MAX_LEADING_MENTIONS).last();
+        let last = self.entities.leading_mentions(&self.text).iter().take(MAX_LEADING_MENTIONS).next_back();
         let displayed = last.and_then(|mention| self.text.get(mention.bytes.end..));
         displayed.map_or(0, |displayed| self.text.len() - displayed.trim_start().len())
     }

@@ -144,10 +144,6 @@ impl PostSearch {
                     Err(error) => {
                         tracing::warn!(%error, "failed to update the search index; will retry");
                         self.roll_back();
-                        {
-                            let mut state = self.state.lock();
-                            state.failures = state.failures.saturating_add(1);
-                        }
                         self.publish_progress();
                         tokio::time::sleep(COMMIT_CHECK_INTERVAL).await;
                     }
@@ -338,6 +334,7 @@ impl PostSearch {
         let stored = self.index.checkpoint().and_then(|checkpoint| IndexProgress::parse(&checkpoint));
         let mut state = self.state.lock();
         let committed = state.committed_progress.clone();
+        state.failures = state.failures.saturating_add(1);
         state.reset_to(committed);
         // An index that is to be rebuilt has no position.
         let is_followed = state.progress.seq.is_some();
