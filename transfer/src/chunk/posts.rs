@@ -63,6 +63,9 @@ fn may_repost(tx: &Tx<'_>, batch: &mut ImportBatchState, post: &posts::Post) -> 
     repost.is_none_or(|source| batch.known_reposts.insert((source, post.author_id, post.nullcast)))
 }
 
+/// Others are added to it.
+const MAX_IMPORTED_COUNT: i64 = 1_000_000_000_000;
+
 fn store_post(tx: &mut Tx<'_>, batch: &mut ImportBatchState, imported: &PreparedPost) -> Result<(), Fault> {
     let id = imported.post.id;
     let existing = batch.known_posts.get(&id).copied();
@@ -81,8 +84,8 @@ fn store_post(tx: &mut Tx<'_>, batch: &mut ImportBatchState, imported: &Prepared
     let keys = store_media(tx, batch, imported, author)?;
     let (post, mentioned) = build_post_row(tx, batch, imported, author, &references, keys)?;
     let details = NewPostDetails {
-        imported_likes: imported.post.like_count.max(0),
-        imported_reposts: imported.post.repost_count.max(0),
+        imported_likes: imported.post.like_count.clamp(0, MAX_IMPORTED_COUNT),
+        imported_reposts: imported.post.repost_count.clamp(0, MAX_IMPORTED_COUNT),
         direct_message_deep_link: imported.post.message_link.clone(),
         ..NewPostDetails::default()
     };

@@ -267,3 +267,17 @@ fn archive_writes_nothing_in_the_name_of_others() {
         assert_eq!(world.post(posted.get()).await.unwrap().state, PostState::Live);
     });
 }
+
+#[test]
+fn figures_of_an_archive_leave_room_for_more() {
+    on_each_engine(async |engine| {
+        let world = World::new(engine).await;
+        let figures = r#""favorite_count":"9223372036854775807","retweet_count":"9223372036854775807""#;
+        import(&world, &[("data/tweets.js", array("tweets", &[post(at(1), "Loved", figures)]))]).await;
+        let fan = world.join("fan").await;
+        let like = move |tx: &mut Tx<'_>| network::likes::like(tx, fan, PostId::new(at(1))).map(drop);
+        world.store.write(like).await.unwrap();
+        let found = world.post(at(1)).await.unwrap();
+        assert_eq!((found.like_count, found.repost_count), (1_000_000_000_001, 1_000_000_000_000));
+    });
+}
