@@ -20,6 +20,6 @@ pub use progress::{
     update_statistics,
 };
 pub use users::{
-    ImportedUserSummary, UserCounterDeltas, apply_user_deltas, find_aliases, find_users, insert_missing_user,
-    is_name_only, list_taken_handles, mark_name_only, rename_placeholder, set_alias,
+    ImportedUserSummary, UserCounterDeltas, apply_user_deltas, find_aliases, find_users, has_other_alias,
+    insert_missing_user, is_name_only, list_taken_handles, mark_name_only, rename_placeholder, set_alias,
 };

@@ -50,6 +50,12 @@ pub fn set_alias(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<(), Fault> {
     tx.execute_later(sql, &[id.into(), user.into()])
 }
 
+/// Whether the user stands for an account of a source other than this one.
+pub fn has_other_alias(tx: &mut Tx<'_>, user: UserId, source_id: i64) -> Result<bool, Fault> {
+    let sql = "SELECT 1 FROM import_alias WHERE user_id = $1 AND id <> $2 LIMIT 1";
+    tx.row_exists(sql, &[user.into(), source_id.into()])
+}
+
 /// Records that a placeholder's id was generated, because the source contained only the handle.
 pub fn mark_name_only(tx: &mut Tx<'_>, user: UserId, handle: &str) -> Result<(), Fault> {
     let handle = handle.to_ascii_lowercase();

@@ -43,7 +43,7 @@ pub(crate) fn resolve_owner(
         Some(user) => user,
         None => match find_local_user(tx, account, known)? {
             Some(user) => user,
-            None => create_user(tx, Some(account), &account.handle)?,
+            None => create_imported_user(tx, account, report)?,
         },
     };
     if local_user.state == UserState::Deleted {
@@ -55,7 +55,8 @@ pub(crate) fn resolve_owner(
     }
 }
 
-/// The user of an earlier import of this account, or with its id, or with its handle.
+/// The user of an earlier import of this account, or with its id, or with its handle unless another account of the source
+/// is that user: handles are given away.
 fn find_local_user(tx: &mut Tx<'_>, account: &ArchivedAccount, known: Option<UserId>) -> Result<Option<User>, Fault> {
     if let Some(known) = known {
         return users::find_by_id(tx, known);
@@ -66,7 +67,21 @@ fn find_local_user(tx: &mut Tx<'_>, account: &ArchivedAccount, known: Option<Use
     }
     let same_handle = users::find_by_username(tx, &account.handle)?;
     let same_handle = same_handle.filter(|user| user.state != UserState::Placeholder);
-    Ok(same_handle.or(same_id))
+    match same_handle {
+        Some(user) if !imports::has_other_alias(tx, user.id, account.id)? => Ok(Some(user)),
+        _ => Ok(same_id),
+    }
+}
+
+fn create_imported_user(tx: &mut Tx<'_>, account: &ArchivedAccount, report: &mut ImportReport) -> Result<User, Fault> {
+    let user = create_user(tx, Some(account), &account.handle)?;
+    if !user.username.eq_ignore_ascii_case(&account.handle) {
+        report.remark(format!(
+            "@{} ({}) of the archive is @{} here, since another account has the handle",
+            account.handle, account.id, user.username
+        ));
+    }
+    Ok(user)
 }
 
 fn create_user(tx: &mut Tx<'_>, account: Option<&ArchivedAccount>, username: &str) -> Result<User, Fault> {
@@ -106,12 +121,12 @@ fn link_account(
             }
             None => {}
         }
-        imports::set_alias(tx, account.id, target.id)?;
         report.remark(format!(
             "@{} ({}) of the archive is @{} ({}) here",
             account.handle, account.id, target.username, target.id
         ));
     }
+    imports::set_alias(tx, account.id, target.id)?;
     if target.state == UserState::Placeholder {
         let mut user = target.clone();
         let mut batch = ImportBatchState::new(None);

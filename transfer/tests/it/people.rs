@@ -28,6 +28,25 @@ fn an_account_with_the_same_handle_is_completed_and_told() {
 }
 
 #[test]
+fn handle_that_was_given_away_names_two_people() {
+    on_each_engine(async |engine| {
+        let world = World::new(engine).await;
+        world.import(folder(&parts("405", "carla", "Carla")).source()).await;
+        let report = world.import(folder(&parts("406", "Carla", "Dora")).source()).await;
+        let (carla, dora) = (world.user(405).await.unwrap(), world.user(406).await.unwrap());
+        assert_eq!((carla.name.as_str(), carla.username.as_str(), dora.name.as_str()), ("Carla", "carla", "Dora"));
+        assert!(report.remarks.iter().any(|remark| remark.contains(&dora.username)), "{report:?}");
+        // Who has joined here and imported an archive stands for its account.
+        let here = world.join("erin").await;
+        world.import(folder(&parts("407", "erin", "Erin")).source()).await;
+        world.import(folder(&parts("408", "erin", "Another")).source()).await;
+        assert!(world.user(407).await.is_none());
+        assert_eq!(world.user(408).await.unwrap().name, "Another");
+        assert_ne!(world.user(here.get()).await.unwrap().name, "Another");
+    });
+}
+
+#[test]
 fn an_archive_can_be_given_to_somebody() {
     on_each_engine(async |engine| {
         let world = World::new(engine).await;
