@@ -91,7 +91,9 @@ impl<'a> MediaFolder<'a> {
 }
 
 fn find_existing_file(dir: &Path, media: &ArchivedMedia, report: &mut ImportReport) -> String {
-    let mut paths = media.files.iter().map(|name| sharded_path(name));
+    // Names come from a file that anyone may have written.
+    let names = media.files.iter().filter(|name| file_name(name) == **name && !name.contains(['\\', '\0']));
+    let mut paths = names.map(|name| sharded_path(name));
     let found = paths.find(|path| dir.join(path).is_file());
     if found.is_some() {
         report.media.present += 1;
