@@ -52,7 +52,7 @@ fn open_connection(path: &Path, cache_kib: u32) -> Result<Connection, Fault> {
     conn.execute_batch(&format!(
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;
          PRAGMA mmap_size = 0; PRAGMA cache_size = -{cache_kib}; PRAGMA temp_store = MEMORY;
-         PRAGMA trusted_schema = OFF;"
+         PRAGMA trusted_schema = OFF; PRAGMA secure_delete = ON;"
     ))
     .map_err(|error| file_fault(path, error))?;
     Ok(conn)
