@@ -132,6 +132,7 @@ fn post_json(own: &OwnPost, site: &str, now: Time) -> Value {
         "in_reply_to_status_id_str": id_text(post.in_reply_to_post),
         "in_reply_to_user_id_str": id_text(post.in_reply_to_user),
         "quoted_status_id_str": id_text(post.quoted_post),
+        "community_id_str": id_text(post.community_id),
         "entities": entities,
         "extended_entities": { "media": media },
     })
