@@ -131,9 +131,7 @@ impl Body {
     }
 
     async fn gather_chunks(mut self, limit: usize) -> Result<Bytes, BodyError> {
-        if let BodyKind::Incoming(body) = &mut self.kind {
-            body.is_collected = true;
-        }
+        self.set_kept_in_memory(true);
         let Some(first) = self.next_chunk().await? else {
             return Ok(Bytes::new());
         };
@@ -153,6 +151,13 @@ impl Body {
             next = self.next_chunk().await?;
         }
         Ok(all.freeze())
+    }
+
+    /// Whether what is read from now on stays in memory, which is bounded for all bodies together.
+    pub fn set_kept_in_memory(&mut self, is_kept: bool) {
+        if let BodyKind::Incoming(body) = &mut self.kind {
+            body.is_kept_in_memory = is_kept;
+        }
     }
 
     /// `None` at the end. Trailers are skipped.
@@ -207,7 +212,7 @@ impl Body {
             min_rate: limits.min_body_rate,
             received: 0,
             memory: memory(),
-            is_collected: false,
+            is_kept_in_memory: false,
             deadline: None,
             stats: Arc::clone(stats),
         })))
@@ -236,8 +241,7 @@ struct IncomingBody {
     /// In bytes.
     received: u64,
     memory: BodyMemoryShare,
-    /// Whether its bytes stay in memory.
-    is_collected: bool,
+    is_kept_in_memory: bool,
     deadline: Option<BodyDeadline>,
     stats: Arc<ListenerStats>,
 }
@@ -258,7 +262,7 @@ impl IncomingBody {
                 if let Some(Ok(frame)) = &frame {
                     let length = frame.data_ref().map_or(0, Bytes::len);
                     self.received = self.received.saturating_add(u64::try_from(length).unwrap_or(u64::MAX));
-                    if self.is_collected && !self.memory.count_bytes(length) {
+                    if self.is_kept_in_memory && !self.memory.count_bytes(length) {
                         return Poll::Ready(Some(Err(BodyError::NoRoom)));
                     }
                 }

@@ -1,4 +1,4 @@
-//! Bounds the memory of request bodies that are being collected, which slow clients hold for minutes.
+//! Bounds the memory of request bodies that are being received, which slow clients hold for minutes.
 
 use std::collections::HashMap;
 use std::net::IpAddr;

@@ -22,7 +22,8 @@ pub struct ListenerLimits {
     /// Open connections of one address (IPv6: one /64), and requests that trusted proxies forward for it;
     /// Unix sockets are not counted.
     pub max_connections_per_ip: usize,
-    /// Bytes of request bodies that are being collected, of all clients.
+    /// Bytes of request bodies that are kept in memory while they arrive, of all clients; the first 4 KiB of each are not
+    /// counted.
     pub max_body_memory: usize,
     /// The same of one address (IPv6: one /64); requests of Unix sockets, and those that a proxy makes itself, have no
     /// address.
@@ -65,8 +66,8 @@ impl Default for ListenerLimits {
             write_timeout: Duration::from_secs(30),
             max_connections: 10_000,
             max_connections_per_ip: 256,
-            max_body_memory: 256 * 1024 * 1024,
-            max_body_memory_per_ip: 32 * 1024 * 1024,
+            max_body_memory: 384 * 1024 * 1024,
+            max_body_memory_per_ip: 128 * 1024 * 1024,
             trusted_proxies: Vec::new(),
             max_headers: 100,
             max_header_bytes: 64 * 1024,

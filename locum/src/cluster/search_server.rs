@@ -24,7 +24,12 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 /// All connections come from few addresses.
 pub(crate) fn listener_limits() -> ListenerLimits {
     let limits = ListenerLimits::default();
-    ListenerLimits { max_connections_per_ip: limits.max_connections, shutdown_grace: BODY_TIMEOUT, ..limits }
+    ListenerLimits {
+        max_connections_per_ip: limits.max_connections,
+        max_body_memory_per_ip: limits.max_body_memory,
+        shutdown_grace: BODY_TIMEOUT,
+        ..limits
+    }
 }
 
 #[derive(Clone)]

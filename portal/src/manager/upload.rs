@@ -83,7 +83,9 @@ async fn read_parts(call: &mut RequestContext) -> Result<Vec<(String, String)>, 
     let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let boundary = multer::parse_boundary(kind);
     let boundary = boundary.map_err(|_| Refusal::UnsupportedMediaType { expected })?;
-    let stream = futures_util::stream::unfold(call.take_body(), |mut body| async {
+    let mut body = call.take_body();
+    body.set_kept_in_memory(true);
+    let stream = futures_util::stream::unfold(body, |mut body| async {
         let next = body.next_chunk().await.transpose()?;
         Some((next, body))
     });
@@ -115,10 +117,12 @@ fn multipart_refusal(error: multer::Error) -> Refusal {
         let limit = usize::try_from(MAX_LIST_BYTES).unwrap_or(usize::MAX);
         return Refusal::BodyTooLarge { limit };
     }
-    if let multer::Error::StreamReadFailed(inner) = &error
-        && let Some(BodyError::TimedOut) = inner.downcast_ref::<BodyError>()
-    {
-        return Refusal::BodyTimeout;
+    if let multer::Error::StreamReadFailed(inner) = &error {
+        match inner.downcast_ref::<BodyError>() {
+            Some(BodyError::TimedOut) => return Refusal::BodyTimeout,
+            Some(BodyError::NoRoom) => return Refusal::Unavailable,
+            _ => {}
+        }
     }
     body::invalid_body("The form is not complete multipart/form-data.")
 }

@@ -1,6 +1,7 @@
 //! Reads upload requests: text fields, and a file that is streamed to storage.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::{Error, Fault, Refusal};
 use base64::Engine as _;
@@ -156,6 +157,9 @@ fn new_scratch_file(call: &RequestContext, files: &FileStore) -> Result<ScratchF
     Ok(files.scratch_file(&call.store_context().rng.random_token(24)?))
 }
 
+/// A file as base64.
+const ENCODED_FILE: &str = "media_data";
+
 async fn read_parts(call: &mut RequestContext, files: &FileStore, form: &mut UploadForm) -> Result<(), Error> {
     let head = call.head();
     let unsupported = |expected| Refusal::UnsupportedMediaType { expected };
@@ -165,9 +169,12 @@ async fn read_parts(call: &mut RequestContext, files: &FileStore, form: &mut Upl
     let kind = head.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let boundary = multer::parse_boundary(kind.unwrap_or_default());
     let boundary = boundary.map_err(|_| unsupported(EXPECTED_TYPES))?;
-    let stream = futures_util::stream::unfold(call.take_body(), |mut body| async {
+    let is_in_memory = Arc::new(AtomicBool::new(false));
+    let start = (call.take_body(), Arc::clone(&is_in_memory));
+    let stream = futures_util::stream::unfold(start, |(mut body, is_in_memory)| async {
+        body.set_kept_in_memory(is_in_memory.load(Ordering::Relaxed));
         let next = body.next_chunk().await.transpose()?;
-        Some((next, body))
+        Some((next, (body, is_in_memory)))
     });
     let limits = SizeLimit::new().whole_stream(VIDEO_BYTES.saturating_add(1024 * 1024));
     let limits = Constraints::new().size_limit(limits);
@@ -178,6 +185,8 @@ async fn read_parts(call: &mut RequestContext, files: &FileStore, form: &mut Upl
         if count > MAX_PARTS {
             return Err(body::invalid_body("The request body has too many parts.").into());
         }
+        // Files are written as they arrive.
+        is_in_memory.store(field.name() == Some(ENCODED_FILE), Ordering::Relaxed);
         read_part(call, files, form, field).await?;
     }
     Ok(())
@@ -191,16 +200,16 @@ async fn read_part(
 ) -> Result<(), Error> {
     let name = field.name().unwrap_or_default().to_owned();
     let is_duplicate = name != REPEATABLE && form.text(&name).is_some();
-    let is_second_file = form.media.is_some() && (name == "media" || name == "media_data");
+    let is_second_file = form.media.is_some() && (name == "media" || name == ENCODED_FILE);
     if is_duplicate || is_second_file {
         let shown = schema::truncate_for_echo(&name);
         return Err(body::invalid_body(format!("The part [{shown}] must not be included twice.")).into());
     }
     match name.as_str() {
         "media" => form.media = store_file_part(call, files, field).await?,
-        "media_data" => {
+        ENCODED_FILE => {
             let text = read_text_part(field, MAX_ENCODED_BYTES).await?;
-            form.media = Some(store_base64(call, files, "media_data", &text).await?);
+            form.media = Some(store_base64(call, files, ENCODED_FILE, &text).await?);
         }
         _ if is_declared(call, &name) => {
             let bytes = read_text_part(field, MAX_TEXT_BYTES).await?;
@@ -276,10 +285,12 @@ fn multipart_refusal(error: multer::Error) -> Refusal {
         let limit = usize::try_from(VIDEO_BYTES).unwrap_or(usize::MAX);
         return Refusal::BodyTooLarge { limit };
     }
-    if let multer::Error::StreamReadFailed(inner) = &error
-        && let Some(BodyError::TimedOut) = inner.downcast_ref::<BodyError>()
-    {
-        return Refusal::BodyTimeout;
+    if let multer::Error::StreamReadFailed(inner) = &error {
+        match inner.downcast_ref::<BodyError>() {
+            Some(BodyError::TimedOut) => return Refusal::BodyTimeout,
+            Some(BodyError::NoRoom) => return Refusal::Unavailable,
+            _ => {}
+        }
     }
     body::invalid_body("The request body is not complete multipart/form-data.")
 }
