@@ -133,6 +133,9 @@ fn post_json(own: &OwnPost, site: &str, now: Time) -> Value {
         "in_reply_to_user_id_str": id_text(post.in_reply_to_user),
         "quoted_status_id_str": id_text(post.quoted_post),
         "community_id_str": id_text(post.community_id),
+        "members_only": post.members_only,
+        "unshared": post.unshared,
+        "followers_only": post.followers_only,
         "entities": entities,
         "extended_entities": { "media": media },
     })

@@ -91,8 +91,9 @@ impl<'a> MediaFolder<'a> {
 }
 
 fn find_existing_file(dir: &Path, media: &ArchivedMedia, report: &mut ImportReport) -> String {
-    // Names come from a file that anyone may have written.
-    let names = media.files.iter().filter(|name| file_name(name) == **name && !name.contains(['\\', '\0']));
+    // Names come from a file that anyone may have written. One that begins with a dot is below no folder.
+    let is_plain = |name: &&String| file_name(name) == **name && !name.starts_with('.') && !name.contains(['\\', '\0']);
+    let names = media.files.iter().filter(is_plain);
     let mut paths = names.map(|name| sharded_path(name));
     let found = paths.find(|path| dir.join(path).is_file());
     if found.is_some() {

@@ -31,6 +31,9 @@ fn archive_of_one_server_is_imported_into_another() {
     let theirs = friend.publish_text("Liked & shared");
     let reply = json!({ "text": "An answer", "reply": { "in_reply_to_post_id": theirs } });
     user.create_post(&reply).assert_status(201);
+    let community = ["community", "create", "Behind doors", "--owner", &user.id, "--access", "Closed"];
+    let community = server.run_cli(&community).json()["id"].clone();
+    user.create_post(&json!({ "text": "Among us", "community_id": community })).assert_status(201);
     for act in ["likes", "retweets"] {
         user.post(format!("/2/users/{}/{act}", user.id), &json!({ "tweet_id": theirs })).assert_status(200);
     }
@@ -65,6 +68,7 @@ fn archive_of_one_server_is_imported_into_another() {
     let texts: Vec<&str> = posts["data"].as_array().unwrap().iter().filter_map(|post| post["text"].as_str()).collect();
     assert!(texts.iter().any(|text| text.starts_with("Fish &amp; &lt;chips&gt;")), "{texts:?}");
     assert!(texts.iter().any(|text| text.contains("An answer")), "{texts:?}");
+    assert!(!posts.to_string().contains("Among us"), "{posts}");
     let url = posts["includes"]["media"][0]["url"].as_str().unwrap();
     assert_eq!(other.send(TestRequest::get(url.strip_prefix(&other.url).unwrap())).body, file);
     let taken = &report["taken"];

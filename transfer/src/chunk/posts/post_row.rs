@@ -30,6 +30,14 @@ fn is_place_id(text: &str) -> bool {
     network::places::parse_place_id(text).is_some()
 }
 
+/// Of an archive, which does not say so if it is another service's.
+fn is_in_closed_community(tx: &mut Tx<'_>, batch: &ImportBatchState, community: Option<i64>) -> Result<bool, Fault> {
+    let Some(id) = community.filter(|_| batch.is_archive) else {
+        return Ok(false);
+    };
+    Ok(store::communities::find_by_id(tx, id)?.is_some_and(|found| network::communities::is_closed(&found)))
+}
+
 /// The row, and the users in whose mentions it appears.
 pub(super) fn build_post_row(
     tx: &mut Tx<'_>,
@@ -86,7 +94,7 @@ pub(super) fn build_post_row(
         withheld: sanitize::valid_json_or_empty(&post.withheld).to_owned(),
         app_id: post.app.map(AppId::new),
         unshared: post.unshared,
-        members_only: post.members_only,
+        members_only: post.members_only || is_in_closed_community(tx, batch, post.community_id)?,
         ..Post::placeholder(id, author, Time::from_ms(post.created_at_ms))
     };
     Ok((row, mentioned))
