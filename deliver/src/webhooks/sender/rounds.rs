@@ -24,8 +24,8 @@ use super::{
 const PAGE_SIZE: i64 = 1_000;
 /// A retry that is later than this waited for the server or its app, not for the receiver.
 const MAX_LATENESS_MS: i64 = 3600 * 1000;
-/// Their posts and accounts are looked up again, one after the other.
-const MAX_RETRIES_PER_ROUND: usize = 64;
+/// Posts and accounts of old deliveries are looked up again, one after the other.
+const MAX_CHECKS_PER_ROUND: usize = 64;
 /// Older deliveries may contain what was deleted or made private since.
 const MAX_UNCHECKED_AGE_MS: i64 = 10 * 1000;
 /// How long an idle webhook is kept in memory.
@@ -247,15 +247,16 @@ impl SenderState {
         self.refresh_webhooks().await?;
         self.refill_queues().await?;
         let now = self.now();
-        let (mut due, mut retries): (Vec<PendingDelivery>, usize) = Default::default();
+        let (mut due, mut checks): (Vec<PendingDelivery>, usize) = Default::default();
         while let Some(id) = self.ready.first().copied() {
-            if self.in_flight.len() + due.len() >= MAX_IN_FLIGHT || retries >= MAX_RETRIES_PER_ROUND {
+            if self.in_flight.len() + due.len() >= MAX_IN_FLIGHT || checks >= MAX_CHECKS_PER_ROUND {
                 break;
             }
             let next = self.active.get_mut(&id).and_then(|active| active.queue.take_due(now));
             match next {
                 Some(waiting) => {
-                    retries += usize::from(waiting.tries > 0);
+                    let is_old = waiting.due_at.plus_ms(MAX_UNCHECKED_AGE_MS) <= now;
+                    checks += usize::from(waiting.tries > 0 || is_old);
                     due.push(waiting);
                 }
                 None => {
