@@ -203,9 +203,24 @@ class Container(unittest.TestCase):
         secrets = self.root / "run" / "secrets"
         secrets.mkdir(parents=True)
         self.addCleanup(shutil.rmtree, secrets)
-        values = {"database_url": "postgres://locum:secret@database/locum", "smtp_url": "smtp://mail:1025"}
-        for name in serve_service()["secrets"]:
-            (secrets / name).write_text(values.get(name, "a secret"))
+        values = {
+            "database_url": "postgres://locum:secret@database/locum",
+            "s3_secret_key": "a secret",
+            "smtp_url": "smtp://mail:1025",
+        }
+        for name, value in values.items():
+            (secrets / name).write_text(value)
+        # As `make-secrets` does.
+        key = ["init", "--base-url", "https://social.example", "--master-key", secrets / "master_key"]
+        subprocess.run([locum_server.binary(), *key], check=True, stdout=subprocess.DEVNULL)
+        certificate = ["-keyout", secrets / "tls_key", "-out", secrets / "tls_certificate", "-subj", "/CN=social.example"]
+        request = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "30", *certificate]
+        subprocess.run(request, check=True, capture_output=True)
+        self.assertEqual(sorted(os.listdir(secrets)), sorted(serve_service()["secrets"]))
+        user, group = map(int, self.settings["User"].split(":"))
+        for name in ("master_key", "tls_key"):
+            (secrets / name).chmod(0o600)
+            os.chown(secrets / name, user, group)
         # The data directory of the image is that of a development server after the other test.
         place = ["--data-dir", "/tmp/network", "--set", "core.base_url=https://social.example"]
         checked = self.locum("conf", "check", "--json", *place)
