@@ -171,12 +171,12 @@ impl StreamSession {
         self.0.details.connected_at
     }
 
-    /// `None` while the slot is only reserved.
     /// Where the event log ended when the connection was recorded.
     pub(crate) fn log_end(&self) -> Option<i64> {
         self.start_info().map(|started| started.log_end)
     }
 
+    /// `None` while the slot is only reserved.
     pub(super) fn start_info(&self) -> Option<SessionStart> {
         *self.0.start.lock()
     }

@@ -63,7 +63,7 @@ fn may_repost(tx: &Tx<'_>, batch: &mut ImportBatchState, post: &posts::Post) -> 
     repost.is_none_or(|source| batch.known_reposts.insert((source, post.author_id, post.nullcast)))
 }
 
-/// Others are added to it.
+/// Likes or reposts of an imported post, to which those that happen here are added.
 const MAX_IMPORTED_COUNT: i64 = 1_000_000_000_000;
 
 fn store_post(tx: &mut Tx<'_>, batch: &mut ImportBatchState, imported: &PreparedPost) -> Result<(), Fault> {
