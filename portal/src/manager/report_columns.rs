@@ -19,33 +19,51 @@ pub(super) enum Column {
     CostPerResult,
 }
 
-/// The name in the query, the label, the value, and whether it is shown unless columns are chosen.
-pub(super) type ReportColumn = (&'static str, &'static str, Column, bool);
+#[derive(PartialEq, Eq)]
+pub(super) struct ReportColumn {
+    /// In the query.
+    pub(super) name: &'static str,
+    pub(super) label: &'static str,
+    pub(super) column: Column,
+    /// Whether it is shown unless columns are chosen.
+    pub(super) is_default: bool,
+}
 
-pub(super) const COLUMNS: &[ReportColumn] = &[
-    ("spend", "Spend", Column::Money(Metric::Charge), true),
-    ("impressions", "Impressions", Column::Count(Metric::Impressions), true),
-    ("results", "Results", Column::Results, true),
-    ("cost-per-result", "Cost per result", Column::CostPerResult, true),
-    ("cpm", "Cost per 1,000 impressions", Column::Cost(Metric::Impressions, 1000), false),
-    ("engagements", "Engagements", Column::Count(Metric::Engagements), false),
-    ("engagement-rate", "Engagement rate", Column::Percent(Metric::Engagements, Metric::Impressions), false),
-    ("clicks", "Clicks", Column::Count(Metric::Clicks), true),
-    ("click-rate", "Click rate", Column::Percent(Metric::Clicks, Metric::Impressions), true),
-    ("cpc", "Cost per click", Column::Cost(Metric::Clicks, 1), false),
-    ("link-clicks", "Link clicks", Column::Count(Metric::UrlClicks), false),
-    ("app-clicks", "App clicks", Column::Count(Metric::AppClicks), false),
-    ("card-engagements", "Card engagements", Column::Count(Metric::CardEngagements), false),
-    ("likes", "Likes", Column::Count(Metric::Likes), false),
-    ("replies", "Replies", Column::Count(Metric::Replies), false),
-    ("reposts", "Reposts", Column::Count(Metric::Reposts), false),
-    ("follows", "Follows", Column::Count(Metric::Follows), false),
-    ("poll-votes", "Poll votes", Column::Count(Metric::PollVotes), false),
-    ("conversions", "Conversions", Column::Count(Metric::Conversions), false),
-    ("cost-per-conversion", "Cost per conversion", Column::Cost(Metric::Conversions, 1), false),
-    ("video-views", "Video views", Column::Count(Metric::VideoViews), false),
-    ("video-completions", "Video completions", Column::Count(Metric::Video100), false),
-    ("cost-per-view", "Cost per video view", Column::Cost(Metric::VideoViews, 1), false),
+impl ReportColumn {
+    const fn new(name: &'static str, label: &'static str, column: Column) -> Self {
+        Self { name, label, column, is_default: false }
+    }
+
+    const fn shown_by_default(self) -> Self {
+        Self { is_default: true, ..self }
+    }
+}
+
+pub(super) static COLUMNS: &[ReportColumn] = &[
+    ReportColumn::new("spend", "Spend", Column::Money(Metric::Charge)).shown_by_default(),
+    ReportColumn::new("impressions", "Impressions", Column::Count(Metric::Impressions)).shown_by_default(),
+    ReportColumn::new("results", "Results", Column::Results).shown_by_default(),
+    ReportColumn::new("cost-per-result", "Cost per result", Column::CostPerResult).shown_by_default(),
+    ReportColumn::new("cpm", "Cost per 1,000 impressions", Column::Cost(Metric::Impressions, 1000)),
+    ReportColumn::new("engagements", "Engagements", Column::Count(Metric::Engagements)),
+    ReportColumn::new("engagement-rate", "Engagement rate", Column::Percent(Metric::Engagements, Metric::Impressions)),
+    ReportColumn::new("clicks", "Clicks", Column::Count(Metric::Clicks)).shown_by_default(),
+    ReportColumn::new("click-rate", "Click rate", Column::Percent(Metric::Clicks, Metric::Impressions))
+        .shown_by_default(),
+    ReportColumn::new("cpc", "Cost per click", Column::Cost(Metric::Clicks, 1)),
+    ReportColumn::new("link-clicks", "Link clicks", Column::Count(Metric::UrlClicks)),
+    ReportColumn::new("app-clicks", "App clicks", Column::Count(Metric::AppClicks)),
+    ReportColumn::new("card-engagements", "Card engagements", Column::Count(Metric::CardEngagements)),
+    ReportColumn::new("likes", "Likes", Column::Count(Metric::Likes)),
+    ReportColumn::new("replies", "Replies", Column::Count(Metric::Replies)),
+    ReportColumn::new("reposts", "Reposts", Column::Count(Metric::Reposts)),
+    ReportColumn::new("follows", "Follows", Column::Count(Metric::Follows)),
+    ReportColumn::new("poll-votes", "Poll votes", Column::Count(Metric::PollVotes)),
+    ReportColumn::new("conversions", "Conversions", Column::Count(Metric::Conversions)),
+    ReportColumn::new("cost-per-conversion", "Cost per conversion", Column::Cost(Metric::Conversions, 1)),
+    ReportColumn::new("video-views", "Video views", Column::Count(Metric::VideoViews)),
+    ReportColumn::new("video-completions", "Video completions", Column::Count(Metric::Video100)),
+    ReportColumn::new("cost-per-view", "Cost per video view", Column::Cost(Metric::VideoViews, 1)),
 ];
 
 impl Column {

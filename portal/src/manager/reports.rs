@@ -40,33 +40,57 @@ const ONLY: &str = "only";
 const ALL_PLACEMENTS: [Placement; 4] =
     [Placement::AllOn, Placement::Publishers, Placement::Spotlight, Placement::Trend];
 
-/// The name in the query and the label; the segmentation type of the API where it is one.
-type Breakdown = (&'static str, &'static str, &'static str);
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Breakdown {
+    Nothing,
+    Day,
+    Placement,
+    /// By a segmentation type of the API.
+    Segment(&'static str),
+}
 
-static NO_BREAKDOWN: Breakdown = ("", "None", "");
-static BREAKDOWNS: &[Breakdown] = &[
-    NO_BREAKDOWN,
-    ("day", "Day", ""),
-    ("placement", "Placement", ""),
-    ("platform", "Platform", "PLATFORMS"),
-    ("age", "Age", "AGE"),
-    ("gender", "Gender", "GENDER"),
+impl Breakdown {
+    const fn is_segment(self) -> bool {
+        matches!(self, Self::Segment(_))
+    }
+}
+
+/// A choice of the form, by its name in the query.
+struct BreakdownChoice {
+    name: &'static str,
+    label: &'static str,
+    by: Breakdown,
+}
+
+/// The first is the default.
+static BREAKDOWNS: [BreakdownChoice; 6] = [
+    BreakdownChoice { name: "", label: "None", by: Breakdown::Nothing },
+    BreakdownChoice { name: "day", label: "Day", by: Breakdown::Day },
+    BreakdownChoice { name: "placement", label: "Placement", by: Breakdown::Placement },
+    BreakdownChoice { name: "platform", label: "Platform", by: Breakdown::Segment("PLATFORMS") },
+    BreakdownChoice { name: "age", label: "Age", by: Breakdown::Segment("AGE") },
+    BreakdownChoice { name: "gender", label: "Gender", by: Breakdown::Segment("GENDER") },
 ];
 
-/// The name in the query, the label, and what is reported.
-type Level = (&'static str, &'static str, AdEntity, &'static Resource);
+/// A choice of the form, by its name in the query, which is its path in the Ads Manager too.
+struct LevelChoice {
+    name: &'static str,
+    label: &'static str,
+    entity: AdEntity,
+    resource: &'static Resource,
+}
 
-static CAMPAIGNS: Level = ("campaigns", "Campaigns", AdEntity::Campaign, &CAMPAIGN);
-static LEVELS: &[Level] = &[
-    CAMPAIGNS,
-    ("line-items", "Line items", AdEntity::LineItem, &LINE_ITEM),
-    ("posts", "Promoted posts", AdEntity::PromotedPost, &PROMOTED_POST),
+/// The first is the default.
+static LEVELS: [LevelChoice; 3] = [
+    LevelChoice { name: "campaigns", label: "Campaigns", entity: AdEntity::Campaign, resource: &CAMPAIGN },
+    LevelChoice { name: "line-items", label: "Line items", entity: AdEntity::LineItem, resource: &LINE_ITEM },
+    LevelChoice { name: "posts", label: "Promoted posts", entity: AdEntity::PromotedPost, resource: &PROMOTED_POST },
 ];
 
 /// What a report is about, as the query says.
 struct ReportQuery {
-    level: &'static Level,
-    breakdown: &'static Breakdown,
+    level: &'static LevelChoice,
+    breakdown: &'static BreakdownChoice,
     columns: Vec<&'static ReportColumn>,
     range: DayRange,
     /// The same number of days before.
@@ -80,15 +104,14 @@ struct ReportQuery {
 impl ReportQuery {
     fn parse(ctx: &ManagerAccount) -> Self {
         let query = &ctx.request.query;
-        let level = LEVELS.iter().find(|level| Some(level.0) == query.get("level"));
-        let breakdown = BREAKDOWNS.iter().find(|one| Some(one.0) == query.get("by"));
-        let breakdown = breakdown.unwrap_or(&NO_BREAKDOWN);
-        let chosen = COLUMNS.iter().filter(|column| query.get(column.0).is_some());
+        let level = LEVELS.iter().find(|level| Some(level.name) == query.get("level")).unwrap_or(&LEVELS[0]);
+        let breakdown = BREAKDOWNS.iter().find(|one| Some(one.name) == query.get("by")).unwrap_or(&BREAKDOWNS[0]);
+        let chosen = COLUMNS.iter().filter(|column| query.get(column.name).is_some());
         let mut columns: Vec<_> = chosen.collect();
         if columns.is_empty() {
-            columns = COLUMNS.iter().filter(|column| column.3).collect();
+            columns = COLUMNS.iter().filter(|column| column.is_default).collect();
         }
-        let max_days = if breakdown.2.is_empty() { MAX_DAYS } else { MAX_SEGMENTED_DAYS };
+        let max_days = if breakdown.by.is_segment() { MAX_SEGMENTED_DAYS } else { MAX_DAYS };
         let date = |name: &str| query.get(name).filter(|date| !date.is_empty());
         let today = format_date(ctx, ctx.request.now);
         let asked = match (date("from"), date("to")) {
@@ -117,11 +140,11 @@ impl ReportQuery {
             None => format_date(ctx, at),
         };
         let dates = (shown("from", from), shown("to", to.plus_ms(-1)));
-        Self { level: level.unwrap_or(&CAMPAIGNS), breakdown, columns, range, previous, dates, date_error }
+        Self { level, breakdown, columns, range, previous, dates, date_error }
     }
 
     const fn max_entities(&self) -> usize {
-        if self.breakdown.2.is_empty() { MAX_ENTITIES } else { MAX_SEGMENTED_ENTITIES }
+        if self.breakdown.by.is_segment() { MAX_SEGMENTED_ENTITIES } else { MAX_ENTITIES }
     }
 }
 
@@ -167,7 +190,7 @@ impl Report {
             return Ok(Self { query, rows: Vec::new(), is_cut: false, is_simulated: false });
         }
         let (found, is_cut) = if let Some(id) = ctx.request.query.get(ONLY) {
-            (vec![ctx.get(tx, query.level.3, id)?], false)
+            (vec![ctx.get(tx, query.level.resource, id)?], false)
         } else {
             list_by_spend(tx, ctx, &query)?
         };
@@ -186,8 +209,8 @@ impl Report {
             for (place, (part, stats)) in own.into_iter().enumerate() {
                 let earlier = query.previous.is_some().then(|| {
                     // Days are compared by their place in the range, segments by their name.
-                    let found = match query.breakdown.0 {
-                        "day" => before.get(place).map(|(_, stats)| *stats),
+                    let found = match query.breakdown.by {
+                        Breakdown::Day => before.get(place).map(|(_, stats)| *stats),
                         _ => before.iter().position(|(name, _)| *name == part).map(|at| before.swap_remove(at).1),
                     };
                     found.unwrap_or_default()
@@ -216,10 +239,10 @@ impl Report {
     pub(super) fn into_page(self, ctx: &ManagerAccount) -> AdsManagerPage {
         let query = &self.query;
         let mut columns = vec![text_column("Name")];
-        if !query.breakdown.0.is_empty() {
-            columns.push(text_column(query.breakdown.1));
+        if query.breakdown.by != Breakdown::Nothing {
+            columns.push(text_column(query.breakdown.label));
         }
-        columns.extend(query.columns.iter().map(|column| number_column(column.1)));
+        columns.extend(query.columns.iter().map(|column| number_column(column.label)));
         let rows: Vec<TableRow> = self.rows.iter().map(|row| self.table_row(ctx, row)).collect();
         let csv =
             NavLink::new("Download as CSV", ctx.page_path(&format!("/reports/figures.csv?{}", query_string(ctx))));
@@ -228,13 +251,13 @@ impl Report {
             format!(
                 "Days in {zone}. Only the {} {} with the highest spend.",
                 query.max_entities(),
-                query.level.1.to_lowercase()
+                query.level.label.to_lowercase()
             )
         } else {
             format!("Days in {zone}.")
         };
         let table = DataTable {
-            title: query.level.1.to_owned(),
+            title: query.level.label.to_owned(),
             lead,
             actions: Some(csv).filter(|_| !rows.is_empty()).into_iter().collect(),
             columns,
@@ -254,12 +277,12 @@ impl Report {
     fn table_row(&self, ctx: &ManagerAccount, row: &ReportRow) -> TableRow {
         let note = if row.is_deleted { " · deleted" } else { "" };
         let mut first = TableCell::from_text(row.entity.clone()).with_subtext(format!("{}{note}", row.id));
-        if self.query.level.0 != "posts" && !row.is_deleted {
-            first = first.with_link(ctx.page_path(&format!("/{}/{}", self.query.level.0, row.id)));
+        if self.query.level.entity != AdEntity::PromotedPost && !row.is_deleted {
+            first = first.with_link(ctx.page_path(&format!("/{}/{}", self.query.level.name, row.id)));
         }
-        let part = Some(&row.part).filter(|_| !self.query.breakdown.0.is_empty());
+        let part = Some(&row.part).filter(|_| self.query.breakdown.by != Breakdown::Nothing);
         let part = part.map(|part| TableCell::from_text(part.clone()));
-        let values = self.query.columns.iter().map(|(_, _, column, _)| {
+        let values = self.query.columns.iter().map(|ReportColumn { column, .. }| {
             let cell = TableCell::from_text(column.label(&row.stats, &row.currency));
             match &row.previous {
                 Some(previous) => cell.with_subtext(column.change_label(&row.stats, previous, &row.currency)),
@@ -289,13 +312,24 @@ impl Report {
             kind: FormInputKind::Date,
             ..FormInput::default()
         };
-        let boxes = COLUMNS.iter().map(|column| (column.0, column.1.to_owned(), query.columns.contains(&column)));
+        let boxes =
+            COLUMNS.iter().map(|column| (column.name, column.label.to_owned(), query.columns.contains(&column)));
         let compare = if query.previous.is_some() { "previous" } else { "" };
         QueryForm {
             action: ctx.page_path("/reports"),
             inputs: vec![
-                choice("level", "Report on", query.level.0, LEVELS.iter().map(|one| (one.0, one.1)).collect()),
-                choice("by", "Break down by", query.breakdown.0, BREAKDOWNS.iter().map(|one| (one.0, one.1)).collect()),
+                choice(
+                    "level",
+                    "Report on",
+                    query.level.name,
+                    LEVELS.iter().map(|one| (one.name, one.label)).collect(),
+                ),
+                choice(
+                    "by",
+                    "Break down by",
+                    query.breakdown.name,
+                    BREAKDOWNS.iter().map(|one| (one.name, one.label)).collect(),
+                ),
                 date("from", "From", &query.dates.0, query.date_error),
                 date("to", "To", &query.dates.1, None),
                 choice("compare", "Compare with", compare, vec![("", "Nothing"), ("previous", "The days before")]),
@@ -320,18 +354,18 @@ impl Report {
             let message = format!("{problem} Change the parameters “from” and “to”.");
             return Err(AdsProblem::invalid_parameter("from", &query.dates.0, message).into());
         }
-        let by = Some(query.breakdown.1).filter(|_| !query.breakdown.0.is_empty());
+        let by = Some(query.breakdown.label).filter(|_| query.breakdown.by != Breakdown::Nothing);
         let previous = query.previous.is_some();
         let labels = query.columns.iter().flat_map(|column| {
-            let before = previous.then(|| format!("{} (days before)", column.1));
-            std::iter::once(column.1.to_owned()).chain(before)
+            let before = previous.then(|| format!("{} (days before)", column.label));
+            std::iter::once(column.label.to_owned()).chain(before)
         });
         let heads = ["ID", "Name"].into_iter().chain(by).chain(["Currency"]).map(str::to_owned);
         let mut text = csv_line(heads.chain(labels).chain(stats::simulation_cell(self.is_simulated, "Simulated")));
         for row in &self.rows {
             let part = Some(&row.part).filter(|_| by.is_some());
             let names = [&row.id, &row.entity].into_iter().chain(part).chain([&row.currency]).cloned();
-            let values = query.columns.iter().flat_map(|(_, _, column, _)| {
+            let values = query.columns.iter().flat_map(|ReportColumn { column, .. }| {
                 let before = row.previous.as_ref().map(|stats| column.plain(stats));
                 std::iter::once(column.plain(&row.stats)).chain(before)
             });
@@ -365,7 +399,7 @@ fn currencies(tx: &mut Tx<'_>, ctx: &ManagerAccount, records: &[RecordView]) -> 
 /// What has figures in the days of the report or those that they are compared with, by spend, and whether that is more
 /// than a report shows.
 fn list_by_spend(tx: &mut Tx<'_>, ctx: &ManagerAccount, query: &ReportQuery) -> Result<(Vec<RecordView>, bool), Error> {
-    let (_, _, entity, resource) = *query.level;
+    let LevelChoice { entity, resource, .. } = *query.level;
     let first = query.previous.as_ref().unwrap_or(&query.range).span().0;
     let active = list_active_entities(tx, ctx.record.id, entity, (first, ctx.request.now.plus_ms(1)))?;
     let ids: Vec<i64> = active.iter().map(|active| active.entity_id).collect();
@@ -425,7 +459,7 @@ fn load_parts(
     records: &[&AdsRecord],
 ) -> Result<PartsByEntity, Error> {
     let ids: Vec<i64> = records.iter().map(|record| record.id).collect();
-    let mut sums = load_sums(tx, ctx, query, range, (query.level.2, &ids))?;
+    let mut sums = load_sums(tx, ctx, query, range, (query.level.entity, &ids))?;
     let results = EntityResults::load(&mut ctx.open_context(tx, RequiredRole::StatsReader, false)?, records)?;
     let mut all = PartsByEntity::new();
     for (id, results) in results {
@@ -447,17 +481,17 @@ fn load_sums(
     (entity, ids): (AdEntity, &[i64]),
 ) -> Result<HashMap<i64, Vec<(String, MetricSums)>>, Error> {
     let mut all = HashMap::new();
-    if !query.breakdown.2.is_empty() {
+    if let Breakdown::Segment(segmentation) = query.breakdown.by {
         let mut account = ctx.open_context(tx, RequiredRole::StatsReader, false)?;
         for id in ids {
-            let sums = range.load_segments(&mut account, (entity, *id), query.breakdown.2)?;
+            let sums = range.load_segments(&mut account, (entity, *id), segmentation)?;
             let sums: BTreeMap<String, MetricSums> =
                 sums.into_iter().map(|(name, sums)| (segment_label(name), sums)).collect();
             all.insert(*id, sums.into_iter().collect());
         }
         return Ok(all);
     }
-    if query.breakdown.0 == "placement" {
+    if query.breakdown.by == Breakdown::Placement {
         for placement in ALL_PLACEMENTS {
             for (id, days) in range.load_sums(tx, entity, ids, &[placement])? {
                 let parts: &mut Vec<_> = all.entry(id).or_default();
@@ -467,8 +501,8 @@ fn load_sums(
         return Ok(all);
     }
     for (id, days) in range.load_sums(tx, entity, ids, LINE_ITEM_PLACEMENTS)? {
-        let parts = match query.breakdown.0 {
-            "day" => range.iso_dates().zip(days).collect(),
+        let parts = match query.breakdown.by {
+            Breakdown::Day => range.iso_dates().zip(days).collect(),
             _ => vec![(String::new(), stats::sum_all(&days))],
         };
         all.insert(id, parts);
