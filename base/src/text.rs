@@ -3,9 +3,11 @@
 mod annotations;
 mod entities;
 mod language;
+mod letters;
 mod names;
 pub mod people;
-mod scan;
+mod signs;
+mod urls;
 mod weight;
 
 use std::borrow::Cow;
@@ -17,7 +19,7 @@ pub use annotations::{FoundName, NameMatcher};
 pub use entities::{Entities, Entity, extract_entities};
 pub use language::{identify_language, identify_post_language};
 pub use names::{NAME_LENGTH, NameProblem, find_name_problem, is_valid_username};
-pub use weight::{MAX_POST_WEIGHT, TextWeight, URL_WEIGHT, exceeds_weight, truncate_with_ellipsis, weigh_text};
+pub use weight::{MAX_POST_WEIGHT, TextWeight, URL_WEIGHT, truncate_with_ellipsis, weigh_text};
 
 /// Unicode's composed form (NFC), in which text is stored and measured.
 pub fn normalize(text: &str) -> Cow<'_, str> {

@@ -97,8 +97,7 @@ pub fn create(tx: &mut Tx<'_>, author: UserId, new: &NewNote) -> Result<Communit
 
 fn validate_note_text(text: &str) -> Result<String, Refusal> {
     let text = base::text::normalize(text.trim()).into_owned();
-    let is_long = base::text::exceeds_weight(&text, base::text::MAX_POST_WEIGHT);
-    if is_long || !base::text::weigh_text(&text, 0..0).permitted_280 {
+    if !base::text::weigh_text(&text, 0..0).permitted_280 {
         let message = "The `info.text` of a note must have 1 to 280 characters, by weight";
         return Err(Refusal::invalid_parameter("info.text", text, message));
     }

@@ -6,7 +6,7 @@ use ads_engine::{
     Resource, ResourceVerb, listing,
 };
 use base::refusal::AdsProblem;
-use base::text::{MAX_POST_WEIGHT, exceeds_weight, extract_entities, weigh_text};
+use base::text::{MAX_POST_WEIGHT, extract_entities, weigh_text};
 use base::{AppId, Error, PostId, UserId};
 use network::posts::MAX_LONG_LENGTH;
 use serde_json::Value;
@@ -182,9 +182,10 @@ fn check_text(
     let author = store::users::find_by_id(ctx.tx, author)?;
     let long = author.is_some_and(|author| author.subscription_type != "None");
     let max_length = if long { MAX_LONG_LENGTH } else { MAX_POST_WEIGHT };
-    let message = if exceeds_weight(text, max_length) {
+    let weighed = weigh_text(text, 0..0);
+    let message = if weighed.weight > max_length {
         format!("The text is too long: a post has at most {max_length} characters")
-    } else if weigh_text(text, 0..0).is_valid {
+    } else if weighed.is_valid {
         return Ok(None);
     } else {
         "The text has characters that a post cannot have".to_owned()

@@ -2,10 +2,8 @@
 
 use std::ops::Range;
 
-use memchr::{memchr, memchr3};
-use twitter_text::entity::Type;
-
-use super::scan::{prepare_for_extractor, scan_text};
+use super::signs::{find_cashtags, find_hashtags, find_mentions};
+use super::urls::find_urls;
 use super::weight::MAX_TEXT_BYTES;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,33 +50,46 @@ impl Entities {
     }
 }
 
+#[derive(Clone, Copy)]
+enum EntityKind {
+    Url,
+    Mention,
+    List,
+    Hashtag,
+    Cashtag,
+}
+
 /// Expects normalized text. A text longer than 100,000 bytes has no entities.
 pub fn extract_entities(text: &str) -> Entities {
     let mut entities = Entities::default();
-    let may_have_some = |text: &str| {
-        let bytes = text.as_bytes();
-        let has_sign = memchr3(b'.', b'#', b'@', bytes).is_some() || memchr(b'$', bytes).is_some();
-        has_sign || !text.is_ascii() && text.contains(['＃', '＠'])
-    };
-    if text.len() > MAX_TEXT_BYTES || !may_have_some(text) {
+    if text.len() > MAX_TEXT_BYTES {
         return entities;
     }
-    for found in scan_text(&prepare_for_extractor(text), u32::MAX).1 {
-        let kind = match found.kind {
-            Type::URL => &mut entities.urls,
-            Type::HASHTAG => &mut entities.hashtags,
-            Type::MENTION => &mut entities.mentions,
-            Type::CASHTAG => &mut entities.cashtags,
-            Type::FEDERATEDMENTION => continue,
+    let of_kind = |kind: EntityKind| move |bytes: Range<usize>| (kind, bytes);
+    let mentions = find_mentions(text).into_iter().map(|mention| {
+        let kind = if mention.is_list { EntityKind::List } else { EntityKind::Mention };
+        (kind, mention.bytes)
+    });
+    let mut found: Vec<_> = find_urls(text).into_iter().map(of_kind(EntityKind::Url)).chain(mentions).collect();
+    found.extend(find_hashtags(text).into_iter().map(of_kind(EntityKind::Hashtag)));
+    found.extend(find_cashtags(text).into_iter().map(of_kind(EntityKind::Cashtag)));
+    found.sort_by_key(|(_, bytes)| bytes.start);
+    let (mut last_end, mut points) = (0, 0);
+    for (kind, bytes) in found {
+        // Of two that overlap, the first counts.
+        let Some(between) = text.get(last_end..bytes.start) else { continue };
+        let whole = text.get(bytes.clone()).unwrap_or_default();
+        let start = points + between.chars().count();
+        (last_end, points) = (bytes.end, start + whole.chars().count());
+        let (kind, has_sign) = match kind {
+            EntityKind::Url => (&mut entities.urls, false),
+            EntityKind::Mention => (&mut entities.mentions, true),
+            EntityKind::Hashtag => (&mut entities.hashtags, true),
+            EntityKind::Cashtag => (&mut entities.cashtags, true),
+            EntityKind::List => continue,
         };
-        // From the text itself: the scan worked on a prepared copy.
-        let name = text.get(found.bytes.start + found.sign_bytes..found.bytes.end);
-        kind.extend(name.map(|name| Entity {
-            start: found.points.start,
-            end: found.points.end,
-            bytes: found.bytes.clone(),
-            text: name.to_owned(),
-        }));
+        let text = whole.chars().skip(usize::from(has_sign)).collect();
+        kind.push(Entity { start, end: points, bytes, text });
     }
     entities
 }
@@ -130,13 +141,55 @@ mod tests {
     }
 
     #[test]
-    fn what_the_library_trips_over() {
+    fn other_addresses_are_neither_mentions_nor_urls() {
         for text in ["日!@ana", "日a@example.com", "＠@ana", "é_＠ana", "👍!@a", "x/b.com", "a@b.com"] {
             let found = extract_entities(text);
             assert_eq!((found.mentions, found.urls), (vec![], vec![]), "{text}");
         }
-        assert_eq!(shown(&extract_entities("すごい！@ana").mentions), "4–8 ana");
-        assert_eq!(shown(&extract_entities("See docs.rs... Or t.co.").urls), "4–11 docs.rs, 18–22 t.co");
+    }
+
+    #[test]
+    fn mention_follows_anything_but_a_word_or_sign() {
+        for text in ["すごい！@ana", "田中/@ana", "cc=@ana", "RT@ana", "https://example.com、@ana"] {
+            assert!(shown(&extract_entities(text).mentions).ends_with(" ana"), "{text}");
+        }
+        assert_eq!(shown(&extract_entities("start@ana").mentions), "");
+    }
+
+    #[test]
+    fn url_without_a_scheme_is_whole() {
+        for (text, expected) in [
+            ("haskell.org", "0–11 haskell.org"),
+            ("See docs.rs... Or t.co.", "4–11 docs.rs, 18–22 t.co"),
+            ("Visit HBO.com, h.is", "6–13 HBO.com, 15–19 h.is"),
+            ("日本example.com日本、docs.rs/a", "2–13 example.com, 16–25 docs.rs/a"),
+            ("x_example.com -hello.com", ""),
+            ("example.com:80 example.com:80/a?b", "0–11 example.com, 15–33 example.com:80/a?b"),
+        ] {
+            assert_eq!(shown(&extract_entities(text).urls), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn punctuation_after_a_url_is_not_a_part_of_it() {
+        for (text, expected) in [
+            ("https://docs.rs/x#method.", "https://docs.rs/x#method"),
+            ("(https://docs.rs/x#method)", "https://docs.rs/x#method"),
+            ("https://docs.rs/x?a=b!", "https://docs.rs/x?a=b"),
+            ("https://docs.rs/x_(y_(z))).", "https://docs.rs/x_(y_(z))"),
+            ("https://docs.rs/x(", "https://docs.rs/x"),
+        ] {
+            assert_eq!(extract_entities(text).urls[0].text, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn hashtag_follows_a_url() {
+        for text in ["https://example.com！#tag", "docs.rs。#tag", "【https://example.com】#tag", "example.com…#tag"]
+        {
+            let found = extract_entities(text);
+            assert_eq!((found.urls.len(), &*found.hashtags[0].text), (1, "tag"), "{text}");
+        }
     }
 
     #[test]
