@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use base::text::{self, contains_phrase};
 use base::{Error, Fault, Refusal};
+use query::words::is_unspaced;
 use serde_json::{Value, json};
 use store::Tx;
 use store::site_settings::{self, BlockedTerm, BlockedTermKind};
@@ -149,7 +150,9 @@ impl SearchedText {
             return false;
         }
         let is_words = phrase.starts_with(char::is_alphanumeric) && phrase.ends_with(char::is_alphanumeric);
-        let is_in = |text: &str, phrase: &str| contains_phrase(text, phrase, char::is_alphanumeric);
+        // In scripts without spaces, a phrase may be anywhere.
+        let is_word_char = |c: char| c.is_alphanumeric() && !is_unspaced(c);
+        let is_in = |text: &str, phrase: &str| contains_phrase(text, phrase, is_word_char);
         let words = join_words(phrase);
         is_in(&self.visible, phrase)
             || is_words && (is_in(&self.visible_words, &words) || is_in(&self.written_words, &words))
@@ -213,6 +216,9 @@ mod tests {
         }
         for text in ["cheap pillsbury", "cheappills", "cheap good pills", "pills cheap"] {
             assert!(!contains(text, "cheap pills"), "{text}");
+        }
+        for text in ["明日は東京に行く", "東京", "オンライン東京カジノ"] {
+            assert!(contains(text, "東京"), "{text}");
         }
         assert!(contains("c++ for all", "c++") && !contains("c for all", "c++") && contains("so $$$", "$$$"));
     }

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use base::text::{contains_phrase, normalize};
 use base::{Error, Fault, PostId, Refusal, UserId};
+use query::words::is_unspaced;
 use store::muted_words::{self, MutedWord};
 use store::posts::{self, Post};
 use store::{Tx, users};
@@ -85,9 +86,9 @@ fn normalize_phrase(text: &str) -> String {
     lower.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// As in hashtags, of which the underscore is a part.
+/// As in hashtags, of which the underscore is a part. In scripts without spaces, a phrase may be anywhere.
 fn is_word_char(letter: char) -> bool {
-    letter.is_alphanumeric() || letter == '_'
+    (letter.is_alphanumeric() || letter == '_') && !is_unspaced(letter)
 }
 
 #[cfg(test)]
@@ -106,6 +107,8 @@ mod tests {
             ("new  episode", "a new\nepisode"),
             ("école", "L\u{2019}E\u{301}COLE"),
             ("c++", "I like C++."),
+            ("東京", "明日は東京へ行く"),
+            ("การพนัน", "เว็บการพนันออนไลน์"),
         ] {
             assert!(hides(phrase, text), "{phrase} in {text}");
         }
