@@ -51,7 +51,7 @@ impl NewPoll {
             id: tx.next_id::<base::id::marker::PollMarker>().get(),
             post_id: post,
             duration_minutes: self.duration_minutes,
-            ends_at: post.created_at().plus_ms(self.duration_minutes * MINUTE_MS),
+            ends_at: tx.now().plus_ms(self.duration_minutes * MINUTE_MS),
             options,
         })
     }

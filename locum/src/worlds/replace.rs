@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ads_delivery::evaluator::Evaluator;
+use base::id::snowflake_time;
 use base::{Error, Fault, Refusal, clock};
 use emulator::worlds::WorldReplacement;
 use store::{Store, StoreOptions};
@@ -117,7 +118,7 @@ fn open_instance(
     });
     let rng = marked_rng(seed.rng, slot.origin.mark.as_deref());
     let store = instance::open_store(instance::store_options(&settings, rng, keyring))?;
-    store.context().ids.raise_floor(seed.id_floor);
+    continue_ids(&store, seed.id_floor, record.starts);
     instance::check_store_matches(&store, &mut record)?;
     record.write(&slot.folder)?;
     Ok(Instance {
@@ -128,6 +129,17 @@ fn open_instance(
         search_backend: None,
         evaluator: Evaluator::new(None),
     })
+}
+
+/// Times are read from ids, so that ids do not go on after the clock went back with a snapshot. Those of the same times are
+/// issued with another node number then.
+fn continue_ids(store: &Store, floor: i64, starts: u64) {
+    let context = store.context();
+    if snowflake_time(floor) <= context.clock.now().plus_ms(1000) {
+        context.ids.raise_floor(floor);
+    } else {
+        context.ids.set_node(u16::try_from(starts % 1024).unwrap_or_default());
+    }
 }
 
 pub(super) fn read_manifest(folder: &Path) -> Result<InstanceManifest, Fault> {
