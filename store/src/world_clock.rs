@@ -46,6 +46,15 @@ impl Store {
         self.write(move |tx| Ok(meta::set(tx, CLOCK_KEY, &mode.to_string())?)).await
     }
 
+    /// Stores how far a clock has come that runs at a factor, which a later start or a copy of the database reads.
+    pub async fn save_clock_progress(&self) -> Result<(), Error> {
+        let (mode, wall) = (self.context().clock.mode(), wall_time());
+        match mode {
+            ClockMode::Scaled { .. } => self.save_clock(mode.moved_to(mode.time_at(wall), wall)).await,
+            _ => Ok(()),
+        }
+    }
+
     /// Wakes background work that waits.
     pub fn announce_clock(&self) {
         self.context().clock_changes.send_modify(|changes| *changes += 1);

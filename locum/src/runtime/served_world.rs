@@ -89,7 +89,15 @@ impl ServedWorld {
     /// Ends the streams with an operational disconnect and the background tasks; stores what was only counted.
     pub(crate) async fn stop(&self) {
         self.stop_tasks().await;
+        self.store_progress().await;
+    }
+
+    /// Stores what is only in memory: what was counted, and how far a clock has come that runs at a factor.
+    pub(crate) async fn store_progress(&self) {
         self.interfaces.store_counts().await;
+        if let Err(error) = self.instance.store.save_clock_progress().await {
+            tracing::warn!("the world's clock could not be stored: {error}");
+        }
     }
 
     pub(crate) async fn stop_tasks(&self) {

@@ -115,8 +115,8 @@ async fn run_until_shutdown(
             worlds.stop_tasks().await;
         };
         tokio::join!(listeners, tasks.join_all(), stopping);
-        // Of responses that were sent during the shutdown.
-        worlds.store_counts().await;
+        // Also of responses that were sent during the shutdown.
+        worlds.store_progress().await;
     };
     announce(&ready)?;
     announce_ready(&ready, ready_fd)?;

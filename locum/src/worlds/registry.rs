@@ -243,9 +243,9 @@ impl WorldRegistry {
         futures_util::future::join_all(worlds.iter().map(|world| world.stop_tasks())).await;
     }
 
-    pub(crate) async fn store_counts(&self) {
+    pub(crate) async fn store_progress(&self) {
         for world in self.open_worlds() {
-            world.interfaces.store_counts().await;
+            world.store_progress().await;
         }
     }
 

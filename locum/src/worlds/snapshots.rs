@@ -167,7 +167,7 @@ impl WorldRegistry {
     ) -> Result<SnapshotManifest, Error> {
         remove_path(part)?;
         create_private_folder(part)?;
-        world.interfaces.store_counts().await;
+        world.store_progress().await;
         let copy = WorldFiles::in_folder(part);
         if let Some(search) = world.instance.search.clone() {
             let (index, own) = (copy.search.clone(), own.clone());

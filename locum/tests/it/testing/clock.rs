@@ -5,7 +5,7 @@ use std::time::Duration;
 use base::Time;
 use serde_json::{Value, json};
 
-use crate::harness::{DeliveryResponse, TestRequest, TestServer, WebhookReceiver, wait_until};
+use crate::harness::{DatabaseEngine, DeliveryResponse, TestRequest, TestServer, WebhookReceiver, wait_until};
 use crate::pages::browser::Browser;
 
 const DAY: i64 = 86_400_000;
@@ -144,6 +144,42 @@ fn clock_runs_at_another_speed_and_live_again() {
     assert!(ahead["ahead_ms"].as_i64().unwrap() > 3_600_000);
     let moved = clock(&server, &["set", &time(&ahead["now"]).plus_ms(DAY).to_string()]);
     assert_eq!(moved["mode"], "offset");
+}
+
+#[test]
+fn scaled_clock_goes_on_after_a_restart_and_a_snapshot() {
+    let mut server = TestServer::start_on_engine(DatabaseEngine::Sqlite, &[]);
+    let fast = time(&clock(&server, &["scale", "10000"])["now"]);
+    wait_until("a day has passed", || time(&clock(&server, &["show"])["now"]).ms() - fast.ms() > DAY);
+    server.run_cli(&["snapshot", "save", "later"]).assert_success();
+    let saved = time(&clock(&server, &["show"])["now"]);
+    server.stop();
+    server.restart();
+    let restarted = clock(&server, &["show"]);
+    assert!(time(&restarted["now"]) >= saved, "{restarted} {saved:?}");
+    server.run_cli(&["snapshot", "load", "later"]).assert_success();
+    let loaded = clock(&server, &["show"]);
+    assert!(time(&loaded["now"]).ms() > fast.ms() + DAY, "{loaded} {fast:?}");
+}
+
+#[test]
+fn posts_have_the_time_of_a_clock_that_went_back_with_a_snapshot() {
+    let server = TestServer::start_on_engine(DatabaseEngine::Sqlite, &[]);
+    let start = time(&clock(&server, &["freeze"])["now"]);
+    server.run_cli(&["snapshot", "save", "start"]).assert_success();
+    let first = post(&server, "Now");
+    clock(&server, &["advance", "30d"]);
+    post(&server, "A month later");
+    server.run_cli(&["snapshot", "load", "start"]).assert_success();
+    let poll = json!({ "text": "Now", "poll": { "options": ["Tea", "Coffee"], "duration_minutes": 5 } });
+    let request = TestRequest::post("/2/tweets").bearer(server.env_value("USER_TOKEN")).json(&poll);
+    let again = server.send(request).assert_status(201)["data"].clone();
+    assert_ne!(again["id"], first["id"]);
+    let id = again["id"].as_str().unwrap();
+    let fields = "tweet.fields=created_at&expansions=attachments.poll_ids&poll.fields=end_datetime";
+    let found = read(&server, &format!("/2/tweets/{id}?{fields}"));
+    assert!(time(&found["data"]["created_at"]).ms() - start.ms() < 1_000, "{found} {start:?}");
+    assert_eq!(time(&found["includes"]["polls"][0]["end_datetime"]), start.plus_ms(5 * 60_000));
 }
 
 #[test]
