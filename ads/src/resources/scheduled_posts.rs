@@ -6,8 +6,8 @@ use ads_engine::{
     RecordChange, RequiredRole, Resource, ResourceVerb, ValidationRule,
 };
 use base::refusal::AdsProblem;
-use base::time::{DAY_MS, MINUTE_MS};
-use base::{AppId, Error, Time, VocabularyWord};
+use base::time::MINUTE_MS;
+use base::{AccountTimeZone, AppId, Error, Time, VocabularyWord};
 use serde_json::Value;
 use store::records;
 
@@ -73,7 +73,7 @@ pub static OPERATIONS: &[CustomOperation] =
     .params(LIST_PARAMS)];
 
 /// How far ahead a post may be scheduled.
-const MAX_AHEAD_MS: i64 = 365 * DAY_MS;
+const MAX_MONTHS_AHEAD: i32 = 12;
 /// Posts of a user within a window.
 const MAX_POSTS_PER_WINDOW: usize = 30;
 const WINDOW_MINUTES: i64 = 15;
@@ -124,15 +124,16 @@ fn validate_scheduled_at(ctx: &mut AccountContext<'_, '_>, change: &mut RecordCh
     }
     let scheduled_at = change.record.int("scheduled_at").unwrap_or(0);
     let at = scheduled_at - scheduled_at.rem_euclid(MINUTE_MS);
-    let now = ctx.now().ms();
+    let now = ctx.now();
+    let latest = AccountTimeZone::default().plus_months(now, MAX_MONTHS_AHEAD);
     let wrong = |message: &str| {
         let written = format_time(Time::from_ms(scheduled_at));
         AdsProblem::invalid_parameter("scheduled_at", written, message)
     };
-    if at <= now {
+    if at <= now.ms() {
         return Err(wrong("scheduled_at must be in the future").into());
     }
-    if at > now.saturating_add(MAX_AHEAD_MS) {
+    if at > latest.ms() {
         return Err(wrong("scheduled_at must be within one year").into());
     }
     if is_crowded(ctx, &change.record, at)? {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use base::clock_mode::ClockMode;
 use base::{Fault, Id, Rng, Time};
 use tokio::sync::watch;
 
@@ -74,6 +75,11 @@ impl<'c> Tx<'c> {
         let control = job.control();
         let reserved_id = control.and_then(|control| control.reserved_id.clone());
         Self { is_background: control.is_none(), reserved_id, ..Self::new(conn, context) }
+    }
+
+    /// Whether the clock is the machine's and was not moved.
+    pub fn has_live_clock(&self) -> bool {
+        self.context.clock.mode() == ClockMode::Live
     }
 
     /// The clock's time when the transaction started.
