@@ -30,8 +30,8 @@ const STATEMENT_CACHE_SIZE: usize = 256;
 /// Steps of SQLite's virtual machine, a fraction of a millisecond, between two checks of a query's time.
 const PROGRESS_STEPS: std::ffi::c_int = 10_000;
 
-/// How long a connection waits for another that is in its way.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a connection waits for another that is in its way, such as one of another program.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(4);
 const TRUNCATE_TIMEOUT: Duration = Duration::from_millis(50);
 const TRUNCATE_RETRY_DELAY: Duration = Duration::from_secs(5);
 
@@ -124,7 +124,13 @@ pub(crate) fn exec(conn: &Connection, sql: &str, args: &[SqlValue<'_>]) -> Resul
 }
 
 fn statement_fault(conn: &Connection, sql: &str, error: rusqlite::Error) -> Fault {
-    let transient = [ErrorCode::DiskFull, ErrorCode::SystemIoFailure, ErrorCode::OperationInterrupted];
+    let transient = [
+        ErrorCode::DatabaseBusy,
+        ErrorCode::DatabaseLocked,
+        ErrorCode::DiskFull,
+        ErrorCode::SystemIoFailure,
+        ErrorCode::OperationInterrupted,
+    ];
     let is_transient = error.sqlite_error_code().is_some_and(|code| transient.contains(&code));
     let doing = format!("running {sql:?}");
     let fault = match conn.path().filter(|_| describe_file_problem(&error).is_some()) {
@@ -457,6 +463,7 @@ impl migrate::MigrationTarget for SqliteMigrator {
 #[cfg(test)]
 mod tests {
     use std::path::Path;
+    use std::time::Duration;
 
     use rusqlite::{Connection, OpenFlags, StatementStatus};
     use tempfile::TempDir;
@@ -482,6 +489,18 @@ mod tests {
 
         let other = file_fault(&path, rusqlite::Error::InvalidQuery).to_string();
         assert!(other.starts_with(&format!("the database file {named} cannot be opened: ")), "{other}");
+    }
+
+    #[test]
+    fn lock_of_another_program_passes() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("locum.db");
+        let (ours, other) = (open_connection(&path, 64).unwrap(), open_connection(&path, 64).unwrap());
+        ours.busy_timeout(Duration::from_millis(10)).unwrap();
+        exec(&other, "BEGIN IMMEDIATE", &[]).unwrap();
+        assert!(exec(&ours, "BEGIN IMMEDIATE", &[]).unwrap_err().is_transient());
+        exec(&other, "ROLLBACK", &[]).unwrap();
+        exec(&ours, "BEGIN IMMEDIATE", &[]).unwrap();
     }
 
     #[test]
