@@ -48,7 +48,7 @@ const MAX_COUNTED_USERS: i64 = 1000;
 
 pub(crate) fn run(common: &GlobalArgs, args: &DevArgs) -> Result<(), CommandError> {
     let began = clock::monotonic_now();
-    let settings = runtime::prepare_settings(common, RunMode::Dev, &args.listen, args.config_flags())?;
+    let (settings, _log) = runtime::prepare_settings(common, RunMode::Dev, &args.listen, args.config_flags())?;
     if args.fresh {
         fresh_start::remove_world(&settings)?;
     }

@@ -3,8 +3,14 @@
 use std::fmt::{self, Write as _};
 use std::io::{IsTerminal, stderr};
 use std::panic::PanicHookInfo;
+use std::sync::OnceLock;
 
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric as _};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::metrics::counter::ConstCounter;
 use tracing::field::Field;
+use tracing_appender::non_blocking::{ErrorCounter, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::field::MakeExt;
 use tracing_subscriber::fmt::format::{Writer, debug_fn};
@@ -12,13 +18,22 @@ use tracing_subscriber::fmt::format::{Writer, debug_fn};
 use crate::command_error::CommandError;
 use crate::config::{LogFormat, ServerSettings};
 
-/// A second call in one process has no effect.
-pub(super) fn start(settings: &ServerSettings) -> Result<(), CommandError> {
+/// Lines that wait for a slow reader of the log; further ones are dropped.
+const MAX_WAITING_LINES: usize = 10_000;
+
+static DROPPED_LINES: OnceLock<ErrorCounter> = OnceLock::new();
+
+/// What waits is written when the guard is dropped. A second call in one process has no effect.
+pub(super) fn start(settings: &ServerSettings) -> Result<WorkerGuard, CommandError> {
     let level = &settings.observe.log_level.0;
     let filter = EnvFilter::try_new(level)
         .map_err(|error| CommandError::Usage(format!("observe.log_level [{level}]: {error}")))?;
+    // A reader that stalls must not hold up requests.
+    let writer = NonBlockingBuilder::default().buffered_lines_limit(MAX_WAITING_LINES).thread_name("log");
+    let (writer, guard) = writer.finish(stderr());
+    DROPPED_LINES.get_or_init(|| writer.error_counter());
     // What cannot be written is lost: reporting it on stderr, which failed, would panic.
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(stderr).log_internal_errors(false);
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).log_internal_errors(false);
     let started = if settings.observe.log_format == LogFormat::Json {
         log.json().flatten_event(true).with_current_span(false).with_span_list(false).try_init()
     } else if stderr().is_terminal() {
@@ -28,7 +43,19 @@ pub(super) fn start(settings: &ServerSettings) -> Result<(), CommandError> {
     };
     drop(started);
     std::panic::set_hook(Box::new(log_panic));
-    Ok(())
+    Ok(guard)
+}
+
+#[derive(Debug)]
+pub(super) struct DroppedLines;
+
+impl Collector for DroppedLines {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
+        let count = DROPPED_LINES.get().map_or(0, ErrorCounter::dropped_lines);
+        let (name, help) = ("log_lines_dropped", "Log lines that a slow reader of the log missed");
+        let counter = ConstCounter::new(u64::try_from(count).unwrap_or(u64::MAX));
+        counter.encode(encoder.encode_descriptor(name, help, None, MetricType::Counter)?)
+    }
 }
 
 /// Without colours, which cost a tenth of a short request even where they are switched off.

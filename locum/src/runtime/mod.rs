@@ -25,6 +25,7 @@ use std::sync::Arc;
 
 use base::Fault;
 use store::NodePurpose;
+use tracing_appender::non_blocking::WorkerGuard;
 
 use crate::arguments::{GlobalArgs, ListenArgs, ServeArgs};
 use crate::command_error::CommandError;
@@ -35,7 +36,7 @@ pub(crate) fn serve(common: &GlobalArgs, args: &ServeArgs) -> Result<(), Command
     if let Some(world) = &common.world {
         return Err(CommandError::Usage(format!("--world {world}: a production server has one world")));
     }
-    let settings = prepare_settings(common, RunMode::Serve, &args.listen, args.config_flags())?;
+    let (settings, _log) = prepare_settings(common, RunMode::Serve, &args.listen, args.config_flags())?;
     instance::refuse_media_without_database(&settings, args.init)?;
     if !args.init {
         refuse_backups_without_database(&settings)?;
@@ -71,18 +72,19 @@ fn refuse_backups_without_database(settings: &ServerSettings) -> Result<(), Comm
     )))
 }
 
+/// The log is complete once the guard is dropped.
 pub(crate) fn prepare_settings(
     common: &GlobalArgs,
     mode: RunMode,
     args: &ListenArgs,
     flags: Vec<crate::arguments::ConfigFlag>,
-) -> Result<Arc<ServerSettings>, CommandError> {
+) -> Result<(Arc<ServerSettings>, WorkerGuard), CommandError> {
     let values = common.config_values(mode, flags)?;
     let mut settings = ServerSettings::from_values(&values)?;
     settings.set_port(args.port);
-    logging::start(&settings)?;
+    let log = logging::start(&settings)?;
     for danger in &settings.dangers {
         tracing::warn!("danger: {danger} is enabled");
     }
-    Ok(Arc::new(settings))
+    Ok((Arc::new(settings), log))
 }

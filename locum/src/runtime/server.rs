@@ -18,6 +18,7 @@ use super::backup_schedule::{BackupMetrics, BackupSchedule, make_scheduled_backu
 use super::clock_control::{ClockFollowers, WorldClockControl};
 use super::interfaces::{ServerInterfaces, open_routers};
 use super::job_runner::{JobGate, start_jobs};
+use super::logging::DroppedLines;
 use super::served_world::{ProcessContext, ServedWorld};
 use super::signals::StopSignals;
 use super::sockets::{self, BoundSockets, ClusterSocket, ListeningAddresses};
@@ -226,6 +227,7 @@ pub(super) fn start_tasks(
     shutdown: &Shutdown,
 ) -> Result<Supervisor, CommandError> {
     let settings = &instance.settings;
+    services.metrics().register(|registry| registry.register_collector(Box::new(DroppedLines)));
     let mut tasks = Supervisor::new(services.metrics(), shutdown.clone());
     services.start_background_tasks(&mut tasks, instance);
     if let Some(search) = &instance.search {
