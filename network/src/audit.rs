@@ -82,6 +82,8 @@ audit_actions! {
     REPORT_DISMISS = "report.dismiss";
     ROLE_GRANT = "role.grant";
     ROLE_REVOKE = "role.revoke";
+    /// A link was made that makes its user the first owner.
+    ROLE_SETUP = "role.setup";
     /// A setting of the site was changed, or a term blocked.
     SITE_UPDATE = "site.update";
     /// An application for an account was accepted or refused.

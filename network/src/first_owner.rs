@@ -3,7 +3,7 @@
 use base::secret::digest;
 use base::{Error, Fault, Refusal, Secret, UserId};
 use futures_util::future::BoxFuture;
-use serde_json::json;
+use serde_json::{Value, json};
 use store::{Tx, user_roles};
 
 use crate::audit::{self, AuditAction, AuditActor, user_detail};
@@ -33,7 +33,9 @@ pub fn create_setup_link(tx: &mut Tx<'_>, site: &EmailSite) -> Result<String, Er
 /// Like [`create_setup_link`], but earlier links no longer work.
 pub fn replace_setup_links(tx: &mut Tx<'_>, site: &EmailSite) -> Result<String, Error> {
     store::emails::expire_links(tx, NOBODY, SETUP)?;
-    create_setup_link(tx, site)
+    let link = create_setup_link(tx, site)?;
+    audit::append(tx, &AuditActor::operator(), AuditAction::ROLE_SETUP, None, &Value::Null)?;
+    Ok(link)
 }
 
 /// Does not use the link up.
