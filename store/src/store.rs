@@ -144,6 +144,11 @@ impl Store {
         run_blocking(move || Database::has_network(&location)).await
     }
 
+    /// Whether the database is a server that refuses writes. Changes nothing.
+    pub async fn is_read_only(location: DatabaseLocation) -> Result<bool, Fault> {
+        run_blocking(move || Database::is_read_only(&location)).await
+    }
+
     async fn initialize(&self) -> Result<(), Error> {
         let floor = self.read(|tx| Ok(meta::highest_id(tx)?)).await?;
         self.context.ids.raise_floor(floor);

@@ -131,8 +131,16 @@ fn check_master_key(settings: &ServerSettings) -> DoctorFinding {
 }
 
 fn check_database(settings: &ServerSettings) -> DoctorFinding {
-    match instance::block_on(Store::migration_status(settings.database_location())) {
-        Ok(_) => DoctorFinding::Healthy(match settings.database_location() {
+    let location = settings.database_location();
+    let is_read_only = instance::block_on(async {
+        Store::migration_status(location.clone()).await?;
+        Store::is_read_only(location).await
+    });
+    match is_read_only {
+        Ok(true) => DoctorFinding::Failure(
+            "PostgreSQL refuses writes: it is a standby, or default_transaction_read_only is on".to_owned(),
+        ),
+        Ok(false) => DoctorFinding::Healthy(match settings.database_location() {
             store::DatabaseLocation::File(path) if !path.exists() => {
                 "SQLite; the first start creates the file".to_owned()
             }

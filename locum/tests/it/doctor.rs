@@ -31,6 +31,21 @@ fn doctor_finds_a_master_key_of_another_network() {
 }
 
 #[test]
+fn doctor_finds_a_database_that_refuses_writes() {
+    if suite_engine() != DatabaseEngine::Postgres {
+        return;
+    }
+    let mut server = TestServer::start(&["--world", "empty"]);
+    assert_eq!(finding(&server, "database", &[]), ("good".to_owned(), "PostgreSQL responds".to_owned()));
+    server.stop();
+    let read_only = "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', \
+                     current_database()); END $$";
+    server.run_sql(read_only);
+    let (state, message) = finding(&server, "database", &[]);
+    assert!(state == "bad" && message.starts_with("PostgreSQL refuses writes"), "{message}");
+}
+
+#[test]
 fn doctor_connects_to_the_server_of_rate_limits() {
     let server = shared_server();
     let (state, message) = finding(server, "rate limits", &[]);

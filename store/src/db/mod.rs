@@ -145,6 +145,16 @@ impl Database {
         }
     }
 
+    /// Whether a database server refuses writes. Changes nothing.
+    pub(crate) fn is_read_only(location: &DatabaseLocation) -> Result<bool, Fault> {
+        match location {
+            DatabaseLocation::File(_) => Ok(false),
+            DatabaseLocation::Server(url) => {
+                postgres::PostgresMigrator::open(&Arc::new(ConnectionTarget::parse(url)?))?.is_read_only()
+            }
+        }
+    }
+
     /// Copies a SQLite database into a PostgreSQL database without a network, which gets the migrations before.
     pub(crate) fn import_sqlite(
         from: &Path,

@@ -63,8 +63,8 @@ async fn run_session(
         _ = &mut *stopped => return Ok(()),
         session = ListenerSession::connect(options) => session?,
     };
-    *delay = MIN_RECONNECT_DELAY;
     session.tick().await?;
+    *delay = MIN_RECONNECT_DELAY;
     // What happened without a connection was not announced.
     options.appended.send_modify(|count| *count += 1);
     let signals = session.signals();

@@ -27,6 +27,9 @@ const TABLE_SQL: &str =
     "SELECT CAST(COUNT(*) AS BIGINT) FROM pg_tables WHERE tablename = $1 AND schemaname = current_schema()";
 /// Each network has an id.
 pub(super) const NETWORK_SQL: &str = "SELECT CAST(COUNT(*) AS BIGINT) FROM meta WHERE key = 'network_id'";
+/// A standby, or made so by a setting.
+const READ_ONLY_SQL: &str = "SELECT CAST(CAST(pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' \
+    AS INTEGER) AS BIGINT)";
 const NODES_BEFORE_SQL: &str = "SELECT number FROM node WHERE schema_version < $1 \
     AND until > CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) ORDER BY number";
 /// Left behind by a build that failed or was interrupted.
@@ -43,6 +46,10 @@ impl PostgresMigrator {
     /// False for a database that has only got its schema.
     pub(crate) fn has_network(&mut self) -> Result<bool, Fault> {
         Ok(self.query_count(TABLE_SQL, &["meta".into()])? > 0 && self.query_count(NETWORK_SQL, &[])? > 0)
+    }
+
+    pub(crate) fn is_read_only(&mut self) -> Result<bool, Fault> {
+        Ok(self.query_count(READ_ONLY_SQL, &[])? > 0)
     }
 
     fn query<T: FromCells>(&mut self, sql: &str, args: &[SqlValue<'_>]) -> Result<Vec<T>, Fault> {
