@@ -29,6 +29,9 @@ use store_collector::StoreCollector;
 /// Upper bounds in seconds, from a lookup in memory to a slow disk.
 const BUCKETS: [f64; 12] = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
 
+/// Of a request whose client left before the response; no response has it.
+pub(crate) const ABANDONED_STATUS: u16 = 499;
+
 /// Less than a scrape takes at most by default, which is ten seconds.
 const BACKLOG_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -199,6 +202,7 @@ const fn status_class(status: u16) -> &'static str {
         ..200 => "1xx",
         200..300 => "2xx",
         300..400 => "3xx",
+        ABANDONED_STATUS => "abandoned",
         400..500 => "4xx",
         500.. => "5xx",
     }

@@ -184,6 +184,29 @@ fn panicked_handler_answers_500_and_the_process_goes_on() {
     assert!(lines.iter().any(|line| line["request_id"] == "panicked" && line["status"] == 500), "{lines:?}");
 }
 
+#[test]
+fn request_whose_client_leaves_is_logged_and_counted() {
+    let server = TestServer::start_on_engine(DatabaseEngine::Sqlite, &[]);
+    let other = rusqlite::Connection::open(server.data_dir().join("locum.db")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let mut client = TcpStream::connect(server.url.strip_prefix("http://").unwrap()).unwrap();
+    let token = server.env_value("USER_TOKEN");
+    let body = r#"{"text":"Never mind"}"#;
+    let head = format!("POST /2/tweets HTTP/1.1\r\nhost: h\r\nauthorization: Bearer {token}\r\nx-request-id: gone\r\n");
+    write!(client, "{head}content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}", body.len()).unwrap();
+    wait_until("the request is there", || {
+        let metrics = server.send_control(TestRequest::get("/metrics")).text();
+        metrics.contains("locum_requests_in_flight 1")
+    });
+    drop(client);
+    wait_until("it is counted", || {
+        let metrics = server.send_control(TestRequest::get("/metrics")).text();
+        metrics.contains("route=\"/2/posts\",method=\"POST\",status=\"abandoned\"} 1")
+    });
+    wait_until("it is logged", || server.stderr().lines().any(|line| line.contains("gone") && line.contains("499")));
+    other.execute_batch("ROLLBACK").unwrap();
+}
+
 /// The metrics that a text names.
 fn metrics_named_in(text: &str) -> BTreeSet<&str> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');

@@ -7,6 +7,7 @@ mod injected_faults;
 mod journal;
 mod own_server;
 mod panic_guard;
+mod pending_request;
 mod public_origin;
 mod request_body;
 mod reserved_id;
@@ -46,6 +47,7 @@ use crate::router::ApiRouters;
 use crate::site_links::{ShortLinkSettings, WorldAddress};
 use crate::uploads::UploadProcessor;
 pub use own_server::OwnServer;
+use pending_request::PendingRequest;
 pub use public_origin::PublicOrigin;
 
 #[derive(Clone)]
@@ -377,7 +379,7 @@ impl ApiServer {
             uri: parts.uri,
             headers: parts.headers,
         });
-        let mut trace = RequestTrace::new(started);
+        let mut trace = PendingRequest::new(shared, Arc::clone(&head), RequestTrace::new(started));
         let incoming = (Arc::clone(&head), body);
         let outcome = {
             // Pinned, since moving a future of this size costs more than what limits it.
@@ -410,6 +412,7 @@ impl ApiServer {
         };
         let response_body = shared.observe_reply(&mut reply, &head, &trace);
         let response = shared.finish_response(reply, &head, &trace);
+        trace.finish();
         if let Some(body) = response_body {
             shared.record_request(&head, &trace, events, body, &response);
         }

@@ -101,6 +101,8 @@ fn new_link_of_the_operator_ends_earlier_ones() {
     let mut browser = Browser::new(&server);
     assert!(browser.get(printed_path(&server)).assert_page(403).contains("no longer works"));
     browser.get(new).assert_page(200);
+    let entries = server.run_cli(&["audit", "list"]).json();
+    assert!(entries.as_array().unwrap().iter().any(|entry| entry["kind"] == "role.setup"), "{entries}");
 }
 
 #[test]
