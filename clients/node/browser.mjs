@@ -55,9 +55,11 @@ class Site {
   static async start() {
     const site = new Site();
     site.pages = new Map();
+    site.redirects = new Map();
     site.server = createServer((request, answer) => {
       const { pathname } = new URL(request.url, "http://site");
       answer.setHeader("content-type", "text/html; charset=utf-8");
+      if (site.redirects.has(pathname)) answer.writeHead(302, { location: site.redirects.get(pathname) });
       answer.end(site.pages.get(pathname) ?? "<!doctype html><title>Elsewhere</title><p>Welcome back.");
     });
     await new Promise((ready) => site.server.listen(0, "127.0.0.1", ready));
@@ -69,6 +71,12 @@ class Site {
   /** Serves a page at a path; returns its URL. */
   put(path, html) {
     this.pages.set(path, html);
+    return this.url + path;
+  }
+
+  /** Redirects from a path; returns its URL. */
+  redirect(path, to) {
+    this.redirects.set(path, to);
     return this.url + path;
   }
 

@@ -316,6 +316,24 @@ people(here, "OAuth 2.0: consent with PKCE, and no", async (person) => {
   assert.match(await ada.text(), /They differ at character/);
 });
 
+people(here, "an app's callback redirects to another site", async (person) => {
+  const { site } = here.browser;
+  const elsewhere = site.url.replace("127.0.0.1", "localhost");
+  const home = `${elsewhere}/home`;
+  const callback = site.redirect("/redirecting-callback", home);
+  const app = here.server.app("Has two sites", [callback]);
+  const ada = await person();
+  ada.allow(elsewhere);
+  assert.equal(await ada.authorize(ask(app, callback).address), home);
+  assert.equal(await ada.authorize((await begin(here.server, app, callback)).address), home);
+  // The sign-in form leads to the app at once.
+  await ada.open("/logout");
+  await ada.press("Sign out");
+  await ada.open((await begin(here.server, app, callback, "authenticate")).address);
+  await ada.signIn();
+  assert.equal(ada.page.url(), home);
+});
+
 people(here, "somebody new comes from an app and goes back to it", async (person) => {
   const app = webApp("For newcomers");
   const [name, ada] = [someone(), await person()];

@@ -4,9 +4,8 @@
 //! the struct of each page; every form also sends `csrf`, from [`PageFrame::csrf`].
 //!
 //! Pages work under a strict `Content-Security-Policy`: no inline style, no foreign origin, and no script except the
-//! files of [`LiveStreamPage`], [`members::HomePage`] and the console. Browsers also apply `form-action` to the redirect
-//! that answers a form, so the policy of a page whose form leads to an app's callback must list the callback's origin or
-//! scheme.
+//! files of [`LiveStreamPage`], [`members::HomePage`] and the console. Browsers also apply `form-action` to the redirects
+//! that follow a form, so the policy of a page whose form leads to an app's callback has none.
 
 mod account;
 mod account_data;

@@ -52,15 +52,11 @@ pub fn allow_scripts(reply: HttpReply) -> HttpReply {
     reply.header(CONTENT_SECURITY_POLICY, SCRIPT_POLICY)
 }
 
-/// Adds the origin of `url` to `form-action`, also if scripts are allowed: browsers also apply it to the redirect that
-/// answers a form.
-pub fn allow_form_action(mut reply: HttpReply, url: Option<&str>) -> HttpReply {
-    let Some(source) = url.and_then(csp_source) else {
-        return reply;
-    };
+/// Lets the forms of a page lead to another site, also if scripts are allowed: browsers apply `form-action` to every
+/// redirect after a form, and those of an app are unknown.
+pub fn allow_form_redirects(mut reply: HttpReply) -> HttpReply {
     let own = reply.headers.get(CONTENT_SECURITY_POLICY).cloned().unwrap_or(CONTENT_POLICY);
-    let own = own.to_str().unwrap_or_default();
-    let policy = own.replace("form-action 'self'", &format!("form-action 'self' {source}"));
+    let policy = own.to_str().unwrap_or_default().replace("form-action 'self'; ", "");
     if let Ok(policy) = HeaderValue::from_str(&policy) {
         reply.headers.insert(CONTENT_SECURITY_POLICY, policy);
     }
@@ -69,50 +65,40 @@ pub fn allow_form_action(mut reply: HttpReply, url: Option<&str>) -> HttpReply {
 
 /// Policy of a page that this site and the origins of `urls` may frame. Such a page has no form and no session data.
 pub fn frame_ancestors_policy(urls: &[String]) -> String {
-    let sources =
-        sorted_distinct(urls.iter().filter_map(|url| csp_source(url)).filter(|source| source.contains("://")));
+    let sources = sorted_distinct(urls.iter().filter_map(|url| csp_origin(url)));
     let sources = [vec!["'self'".to_owned()], sources].concat().join(" ");
     let own = CONTENT_POLICY;
     let own = own.to_str().unwrap_or_default();
     own.replace("frame-ancestors 'none'", &format!("frame-ancestors {sources}"))
 }
 
-/// The origin, or only the scheme where a policy cannot express the origin.
-fn csp_source(url: &str) -> Option<String> {
-    let (scheme, rest) = url.split_once(':')?;
-    let plain = |text: &str, more: &str| {
-        let fits = |letter: char| letter.is_ascii_alphanumeric() || more.contains(letter);
-        !text.is_empty() && text.chars().all(fits)
-    };
-    if !plain(scheme, "+-.") {
-        return None;
-    }
+/// The origin of a web address, if a policy can express it.
+fn csp_origin(url: &str) -> Option<String> {
+    let (scheme, rest) = url.split_once("://")?;
     let scheme = scheme.to_ascii_lowercase();
-    let authority = rest.strip_prefix("//").unwrap_or_default();
-    let authority = authority.split(['/', '?', '#']).next().unwrap_or_default();
-    if matches!(scheme.as_str(), "http" | "https") && plain(authority, "-._:") {
-        return Some(format!("{scheme}://{authority}"));
-    }
-    Some(format!("{scheme}:"))
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let fits = |letter: char| letter.is_ascii_alphanumeric() || "-._:".contains(letter);
+    let is_plain = !authority.is_empty() && authority.chars().all(fits);
+    (is_plain && matches!(scheme.as_str(), "http" | "https")).then(|| format!("{scheme}://{authority}"))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::csp_source;
+    use super::csp_origin;
 
     #[test]
-    fn a_policy_names_an_address_by_its_origin_or_scheme() {
+    fn a_policy_names_a_web_address_by_its_origin() {
         for (url, named) in [
             ("https://a.example/cb?x=1", Some("https://a.example")),
             ("http://127.0.0.1:8080", Some("http://127.0.0.1:8080")),
-            ("http://[::1]:8080/cb", Some("http:")),
-            ("https://a.example;script-src/", Some("https:")),
-            ("myapp://cb", Some("myapp:")),
-            ("com.example:/cb", Some("com.example:")),
+            ("http://[::1]:8080/cb", None),
+            ("https://a.example;script-src/", None),
+            ("myapp://cb", None),
+            ("com.example:/cb", None),
             ("a b://c", None),
             ("nothing", None),
         ] {
-            assert_eq!(csp_source(url).as_deref(), named, "{url}");
+            assert_eq!(csp_origin(url).as_deref(), named, "{url}");
         }
     }
 }

@@ -14,6 +14,7 @@ use web::page_context::{DEFAULT_PATH, SITE_LINKS};
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
 
+use super::return_target::ReturnTarget;
 use super::settings::{password_error, verify_password};
 use super::sign_in_code::ask_for_code;
 use super::{BrowserVisit, MemberVisit, PageExit, redirect_to, session};
@@ -112,7 +113,7 @@ pub(crate) async fn delete_account(call: RequestContext) -> Result<HttpReply, Pa
 }
 
 /// Answers somebody who signs in to an account that they have deleted.
-pub(crate) fn offer_restoration(
+pub(crate) async fn offer_restoration(
     call: &RequestContext,
     visit: &BrowserVisit,
     next: &str,
@@ -128,7 +129,8 @@ pub(crate) fn offer_restoration(
         username: offer.username.clone(),
         erase_at: offer.erase_at,
     };
-    Ok(visit.render_page(call, &page)?)
+    let reply = visit.render_page(call, &page)?;
+    Ok(ReturnTarget::from_path(call, next).await?.allow_redirects(reply))
 }
 
 /// `POST /account/restore`. Restores the account and signs in to it, after the second factor if it has one.

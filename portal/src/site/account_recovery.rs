@@ -73,7 +73,7 @@ pub(crate) async fn submit_reset(call: RequestContext) -> Result<HttpReply, Page
     let done = email_links::reset_password(gate, site, &secret, &password, end_tokens, address);
     match done.await.split_refusal()? {
         Ok(Some(offer)) => {
-            let reply = account_data::offer_restoration(&call, &visit, DEFAULT_PATH, &offer)?;
+            let reply = account_data::offer_restoration(&call, &visit, DEFAULT_PATH, &offer).await?;
             Ok(session::clear_session_cookie(&call, reply))
         }
         Ok(None) => {

@@ -68,7 +68,7 @@ async fn authorization_page(
         switch: sign_in::switch_account_path(next),
     };
     let reply = visit.render_page(call, &page)?;
-    Ok(security_headers::allow_form_action(reply, pending.callback.as_deref()))
+    Ok(security_headers::allow_form_redirects(reply))
 }
 
 /// `POST /oauth/authorize`: the answer.

@@ -59,7 +59,7 @@ pub(crate) async fn show_consent(call: RequestContext) -> Result<HttpReply, Page
         switch: sign_in::switch_account_path(&next),
     };
     let reply = visit.render_page(&call, &page)?;
-    Ok(security_headers::allow_form_action(reply, Some(&found.redirect_uri)))
+    Ok(security_headers::allow_form_redirects(reply))
 }
 
 /// `POST /i/oauth2/authorize`: the answer.

@@ -9,7 +9,6 @@ use web::error_formats::error_message;
 use web::page_context::{DEFAULT_PATH, SITE_LINKS};
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
-use web::security_headers;
 
 use super::forms::{self, PageQuery, SubmittedForm};
 use super::return_target::ReturnTarget;
@@ -168,7 +167,7 @@ async fn registration_page(
         frame,
         action,
         next: next.to_owned(),
-        app: target.app,
+        app: target.app.clone(),
         access,
         owner_setup: None,
         username: typed.username,
@@ -177,5 +176,5 @@ async fn registration_page(
         password: typed.password,
     };
     let reply = visit.render_page(call, &page)?;
-    Ok(security_headers::allow_form_action(reply, target.redirect_url.as_deref()))
+    Ok(target.allow_redirects(reply))
 }

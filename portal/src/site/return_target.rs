@@ -3,7 +3,9 @@
 use base::Error;
 use network::oauth1_flow;
 use network::oauth2_flow;
+use web::reply::HttpReply;
 use web::request_context::RequestContext;
+use web::security_headers;
 
 use super::forms::PageQuery;
 use super::{oauth1, oauth2};
@@ -12,8 +14,6 @@ use super::{oauth1, oauth2};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ReturnTarget {
     pub(crate) app: Option<String>,
-    /// Where the browser is redirected in the end.
-    pub(crate) redirect_url: Option<String>,
     /// Action and fields of the form that denies the app's request.
     pub(crate) deny_form: Option<(&'static str, Vec<(String, String)>)>,
 }
@@ -33,7 +33,6 @@ impl ReturnTarget {
                 |_| Self::default(),
                 |found| Self {
                     app: Some(found.app.name),
-                    redirect_url: Some(found.redirect_uri),
                     deny_form: Some((oauth2::AUTHORIZE_PATH, oauth2::hidden_fields(&query))),
                 },
             ));
@@ -46,11 +45,12 @@ impl ReturnTarget {
         let pending = call.read(move |tx| oauth1_flow::find_pending_authorization(tx, &token, None)).await?;
         Ok(pending.map_or_else(
             |_| Self::default(),
-            |pending| Self {
-                app: Some(pending.app.name),
-                redirect_url: pending.callback,
-                deny_form: Some((oauth1::AUTHORIZE_PATH, sent_back)),
-            },
+            |pending| Self { app: Some(pending.app.name), deny_form: Some((oauth1::AUTHORIZE_PATH, sent_back)) },
         ))
     }
 }
+
+    /// For a page whose form leads back to the app.
+    pub(crate) fn allow_redirects(&self, reply: HttpReply) -> HttpReply {
+        if self.app.is_some() { security_headers::allow_form_redirects(reply) } else { reply }
+    }

@@ -61,7 +61,7 @@ pub(super) async fn answer_sign_in(
             return Ok(session::begin_session(call, next, &text, started.user_id).await?);
         }
         SignInOutcome::CodeNeeded { pending } => return Ok(ask_for_code(call, next, &pending)),
-        SignInOutcome::Restorable(offer) => return account_data::offer_restoration(call, visit, next, &offer),
+        SignInOutcome::Restorable(offer) => return account_data::offer_restoration(call, visit, next, &offer).await,
         SignInOutcome::Suspended { decision } => {
             let path = format!("{}?token={}", network::emails::APPEAL_PATH, decision.expose_secret());
             return Ok(redirect_to(&path));
@@ -150,7 +150,7 @@ pub(crate) async fn render_form(
     };
     let reply = visit.render_page(call, &page)?;
     let reply = if page.passkey.is_some() { security_headers::allow_scripts(reply) } else { reply };
-    Ok(security_headers::allow_form_action(reply, target.redirect_url.as_deref()))
+    Ok(target.allow_redirects(reply))
 }
 
 pub(crate) async fn show_sign_out(call: RequestContext) -> Result<HttpReply, PageExit> {

@@ -8,7 +8,6 @@ use pages::{FormField, SignInCodePage};
 use web::page_context::{DEFAULT_PATH, SITE_LINKS};
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
-use web::security_headers;
 
 use super::forms::{self, PageQuery};
 use super::return_target::ReturnTarget;
@@ -91,10 +90,10 @@ async fn code_page(
         frame,
         action: CODE_PATH.to_owned(),
         next: next.to_owned(),
-        app: target.app,
+        app: target.app.clone(),
         code,
         restart: switch_account_path(next),
     };
     let reply = visit.render_page(call, &page)?;
-    Ok(security_headers::allow_form_action(reply, target.redirect_url.as_deref()))
+    Ok(target.allow_redirects(reply))
 }

@@ -81,7 +81,7 @@ fn user_authorizes_and_revokes_an_oauth1_app() {
     let page = browser.get(format!("{address}&screen_name=%22%3E{name}&force_login"));
     assert_eq!(page.status, 200);
     assert!(page.text().contains(&format!("&#34;&#62;{name}")), "{}", page.text());
-    assert!(page.header("content-security-policy").contains("form-action 'self' https://client.example;"));
+    assert!(!page.header("content-security-policy").contains("form-action"));
     let fields = [("login", name.as_str()), ("password", "a long secret")];
     let back = browser.submit(&page, "/login", &fields);
     assert_eq!((back.status, back.header("location")), (303, address.as_str()));
