@@ -56,6 +56,18 @@ pub enum RequestTokenProblem {
     Expired,
     /// The app is suspended or deleted.
     App,
+    /// The callback is not registered any more.
+    Callback,
+}
+
+/// What a person agreed to.
+#[derive(Clone, Copy, Debug)]
+pub struct ShownConsent {
+    /// The level that the page named, or that needed no page.
+    pub permission: Permission,
+    /// Whether the page said that the app reads the email address; none if no page was shown. It counts only if the app
+    /// may still ask for the address.
+    pub email: Option<bool>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,14 +117,14 @@ pub fn issue_request_token(
 ) -> Result<RequestTokenPair, Error> {
     require_active_app(app)?;
     validate_callback(app, callback, ports)?;
-    let max_level: Permission = app.permission.parse()?;
+    let level = level.unwrap_or(Permission::Messages);
     let rng = tx.rng().clone();
     let pair =
         RequestTokenPair { token: Secret::new(rng.random_token(32)?), secret: Secret::new(rng.random_token(32)?) };
     let request_token = RequestToken {
         id: tx.next_id::<()>().get(),
         app_id: app.id,
-        permission: level.map_or(max_level, |level| level.min(max_level)).name().to_owned(),
+        permission: limit_permission(level, app)?.name().to_owned(),
         callback: callback.to_owned(),
         secret: pair.secret.clone(),
         state: RequestTokenState::Waiting,
@@ -124,6 +136,11 @@ pub fn issue_request_token(
     };
     request_tokens::insert(tx, &request_token, &pair.token.digest())?;
     Ok(pair)
+}
+
+/// The level that the app may have now.
+fn limit_permission(level: Permission, app: &App) -> Result<Permission, Fault> {
+    Ok(level.min(app.permission.parse()?))
 }
 
 fn validate_callback(app: &App, url: &str, ports: LoopbackPorts) -> Result<(), Refusal> {
@@ -153,12 +170,14 @@ fn may_approve_again(approved: &RequestToken, user: Option<UserId>, now: Time) -
     approved.user_id == user && approved.tries < MAX_VERIFIER_TRIES && approved.expires_at > now
 }
 
-/// What to ask the user, or why the token cannot be authorized. Until it is exchanged, the user who approved it may do so
-/// again: whoever presses a button twice is shown the second answer only.
+/// What to ask the user, or why the token cannot be authorized: the app may have lost its callback or a part of its
+/// permission since. Until it is exchanged, the user who approved it may do so again: whoever presses a button twice is
+/// shown the second answer only.
 pub fn find_pending_authorization(
     tx: &mut Tx<'_>,
     token: &str,
     user: Option<UserId>,
+    ports: LoopbackPorts,
 ) -> Result<Result<PendingAuthorization, RequestTokenProblem>, Error> {
     let Some(request_token) = request_tokens::find(tx, &digest(token))? else {
         return Ok(Err(RequestTokenProblem::Unknown));
@@ -178,25 +197,27 @@ pub fn find_pending_authorization(
     let Some(app) = app.filter(|app| app.state == AppStatus::Active) else {
         return Ok(Err(RequestTokenProblem::App));
     };
+    if validate_callback(&app, &request_token.callback, ports).is_err() {
+        return Ok(Err(RequestTokenProblem::Callback));
+    }
     Ok(Ok(PendingAuthorization {
+        permission: limit_permission(request_token.permission.parse()?, &app)?,
         app,
         callback: Some(request_token.callback).filter(|callback| callback != OUT_OF_BAND),
-        permission: request_token.permission.parse()?,
         expires_at: request_token.expires_at,
     }))
 }
 
-/// A new verifier replaces that of an earlier approval. `shown_email` is whether the page on which the user approved said
-/// that the app reads the email address; none if no page was shown. It counts only if the app may still ask for the
-/// address.
+/// A new verifier replaces that of an earlier approval.
 pub fn approve(
     tx: &mut Tx<'_>,
     token: &str,
-    shown_email: Option<bool>,
+    shown: ShownConsent,
     actor: &AuditActor,
+    ports: LoopbackPorts,
 ) -> Result<Result<OAuth1Approval, RequestTokenProblem>, Error> {
     let user = users::find_active(tx, actor.require_user()?)?.id;
-    let pending = match find_pending_authorization(tx, token, Some(user))? {
+    let pending = match find_pending_authorization(tx, token, Some(user), ports)? {
         Ok(pending) => pending,
         Err(problem) => return Ok(Err(problem)),
     };
@@ -204,12 +225,13 @@ pub fn approve(
         Some(_) => tx.rng().random_token(32)?,
         None => generate_pin(tx.rng())?,
     };
+    let permission = pending.permission.min(shown.permission);
     let digest_of_verifier = verifier_digest(token, &verifier);
-    if !request_tokens::approve(tx, &digest(token), user, &digest_of_verifier)? {
+    if !request_tokens::approve(tx, &digest(token), user, permission.name(), &digest_of_verifier)? {
         return Ok(Err(RequestTokenProblem::Used));
     }
-    let email = shown_email.map(|shown| shown && pending.app.request_email);
-    let approval = Approval { level: Some(pending.permission), scopes: Scopes::NONE, email };
+    let email = shown.email.map(|shown| shown && pending.app.request_email);
+    let approval = Approval { level: Some(permission), scopes: Scopes::NONE, email };
     grants::record_approval(tx, actor, user, pending.app.id, approval)?;
     Ok(Ok(match pending.callback {
         None => OAuth1Approval::Pin(verifier),
@@ -225,8 +247,9 @@ pub fn deny(
     tx: &mut Tx<'_>,
     token: &str,
     actor: &AuditActor,
+    ports: LoopbackPorts,
 ) -> Result<Result<Option<String>, RequestTokenProblem>, Error> {
-    let pending = match find_pending_authorization(tx, token, None)? {
+    let pending = match find_pending_authorization(tx, token, None, ports)? {
         Ok(pending) => pending,
         Err(problem) => return Ok(Err(problem)),
     };
@@ -247,8 +270,8 @@ pub fn is_already_approved(tx: &mut Tx<'_>, app: &App, user: UserId, permission:
     Ok(is_granted && (!app.request_email || grants::may_read_email(tx, app, user)?))
 }
 
-/// Exchanges an approved request token for an access token: the active one of app, user and level, or a new one. The
-/// caller has verified the signature, with [`find_request_token_secret`].
+/// Exchanges an approved request token for an access token: the active one of app, user and level, or a new one. The level
+/// is the approved one, or the app's if it is lower now. The caller has verified the signature, with [`find_request_token_secret`].
 pub fn exchange_request_token(
     tx: &mut Tx<'_>,
     app: &App,
@@ -286,7 +309,8 @@ pub fn exchange_request_token(
     if !request_tokens::mark_exchanged(tx, &key)? {
         return Err(invalid_token.into());
     }
-    let (token, secret) = tokens::mint_oauth1(tx, app.id, user_id, request_token.permission.parse()?)?;
+    let permission = limit_permission(request_token.permission.parse()?, app)?;
+    let (token, secret) = tokens::mint_oauth1(tx, app.id, user_id, permission)?;
     Ok(GrantOutcome::Done(OAuth1AccessToken { token, secret, user_id, screen_name: user.username }))
 }
 

@@ -41,8 +41,8 @@ impl AppSummary {
     }
 }
 
-/// Form fields: `oauth_token`, `email` (`requested` if the page says that the app reads the address), and `decision` (`allow`
-/// or `deny`).
+/// Form fields: `oauth_token`, `permission` ([`PermissionLevel::name`]), `email` (`requested` if the page says that the app
+/// reads the address), and `decision` (`allow` or `deny`).
 #[derive(Template)]
 #[template(path = "authorize.html")]
 pub struct OAuth1AuthorizePage {

@@ -62,11 +62,18 @@ pub fn insert(tx: &mut Tx<'_>, token: &RequestToken, digest: &[u8; 32]) -> Resul
     insert!(tx, RequestToken, token, digest = digest, secret = &secret)
 }
 
-/// Returns false unless the token is waiting, or was approved by this user and not exchanged; or if it has expired.
-pub fn approve(tx: &mut Tx<'_>, digest: &[u8; 32], user: UserId, verifier_digest: &[u8; 32]) -> Result<bool, Fault> {
-    let sql = "UPDATE oauth1_request SET state = 1, user_id = $1, verifier_digest = $2 \
-               WHERE digest = $3 AND (state = 0 OR state = 1 AND user_id = $1) AND expires_at > $4";
-    let args = [user.into(), verifier_digest.into(), digest.into(), tx.now().into()];
+/// Stores what the user approved. Returns false unless the token is waiting, or was approved by this user and not exchanged;
+/// or if it has expired.
+pub fn approve(
+    tx: &mut Tx<'_>,
+    digest: &[u8; 32],
+    user: UserId,
+    permission: &str,
+    verifier_digest: &[u8; 32],
+) -> Result<bool, Fault> {
+    let sql = "UPDATE oauth1_request SET state = 1, user_id = $1, permission = $2, verifier_digest = $3 \
+               WHERE digest = $4 AND (state = 0 OR state = 1 AND user_id = $1) AND expires_at > $5";
+    let args = [user.into(), permission.into(), verifier_digest.into(), digest.into(), tx.now().into()];
     Ok(tx.execute(sql, &args)? > 0)
 }
 

@@ -122,8 +122,10 @@ fn grant_and_revocation_are_recorded_in_the_same_transaction() {
             }
         };
         let pair = world.write(ask(app.clone())).await;
+        let ports = oauth1_flow::LoopbackPorts::Exact;
+        let shown = oauth1_flow::ShownConsent { permission: Permission::Read, email: None };
         let approve = move |tx: &mut Tx<'_>| {
-            oauth1_flow::approve(tx, pair.token.expose_secret(), None, &AuditActor::user(ada, HOME))
+            oauth1_flow::approve(tx, pair.token.expose_secret(), shown, &AuditActor::user(ada, HOME), ports)
         };
         world.write(approve).await.unwrap();
         let (entry, detail) = newest(&world, "grant.approve").await;
@@ -131,8 +133,9 @@ fn grant_and_revocation_are_recorded_in_the_same_transaction() {
         assert_eq!(detail["permission"], "read");
 
         let pair = world.write(ask(app.clone())).await;
-        let deny =
-            move |tx: &mut Tx<'_>| oauth1_flow::deny(tx, pair.token.expose_secret(), &AuditActor::user(ada, HOME));
+        let deny = move |tx: &mut Tx<'_>| {
+            oauth1_flow::deny(tx, pair.token.expose_secret(), &AuditActor::user(ada, HOME), ports)
+        };
         world.write(deny).await.unwrap();
         is_by(&newest(&world, "grant.deny").await.0, Some(ada), id, HOME);
 

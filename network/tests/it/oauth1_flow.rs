@@ -8,7 +8,7 @@ use network::apps::{self, AccessLevel, App, AppRegistration, OAuthClientKind, Pe
 use network::audit::AuditActor;
 use network::oauth1_flow::{
     self as flow, GrantOutcome, LoopbackPorts, MAX_VERIFIER_TRIES, OAuth1AccessToken, OAuth1Approval, REQUEST_TTL_MS,
-    RequestTokenPair, RequestTokenProblem,
+    RequestTokenPair, RequestTokenProblem, ShownConsent,
 };
 use network::tokens::{self, InspectedToken};
 use tokio::task::JoinSet;
@@ -45,24 +45,30 @@ pub(crate) async fn ask(
     world.write(move |tx| flow::issue_request_token(tx, &app, callback, level, LoopbackPorts::Exact)).await
 }
 
+const PORTS: LoopbackPorts = LoopbackPorts::Exact;
+
+const fn shown(email: Option<bool>) -> ShownConsent {
+    ShownConsent { permission: Permission::Messages, email }
+}
+
 fn by(user: UserId) -> AuditActor {
     AuditActor::user(user, "192.0.2.1")
 }
 
 async fn approve(world: &World, pair: &RequestTokenPair, user: UserId) -> Result<OAuth1Approval, RequestTokenProblem> {
     let token = pair.token.clone();
-    world.write(move |tx| flow::approve(tx, token.expose_secret(), Some(false), &by(user))).await
+    world.write(move |tx| flow::approve(tx, token.expose_secret(), shown(Some(false)), &by(user), PORTS)).await
 }
 
 async fn deny(world: &World, pair: &RequestTokenPair) -> Result<Option<String>, RequestTokenProblem> {
     let token = pair.token.clone();
     let by = by(UserId::new(1));
-    world.write(move |tx| flow::deny(tx, token.expose_secret(), &by)).await
+    world.write(move |tx| flow::deny(tx, token.expose_secret(), &by, PORTS)).await
 }
 
 async fn pending(world: &World, token: &Secret) -> Result<Permission, RequestTokenProblem> {
     let token = token.clone();
-    let found = world.write(move |tx| flow::find_pending_authorization(tx, token.expose_secret(), None)).await;
+    let found = world.write(move |tx| flow::find_pending_authorization(tx, token.expose_secret(), None, PORTS)).await;
     found.map(|waiting| waiting.permission)
 }
 

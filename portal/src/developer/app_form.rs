@@ -1,12 +1,12 @@
 //! The form of an app: submitted, stored and refused.
 
 use base::{Fault, Refusal};
-use network::apps::{OAuthClientKind, Permission};
+use network::apps::OAuthClientKind;
 use network::portal::{AppChanges, AppDraft};
 use pages::{AppForm, AppKind, FormField, PermissionLevel};
 use store::apps::App;
 
-use crate::site::app_summary::permission_level;
+use crate::site::app_summary::{network_permission, permission_level};
 use crate::site::forms::SubmittedForm;
 
 /// The form as sent, and whether type and permission are valid.
@@ -129,12 +129,4 @@ const fn network_app_kind(kind: AppKind) -> OAuthClientKind {
 
 pub(super) fn parse_permission_level(app: &App) -> Result<PermissionLevel, Fault> {
     Ok(permission_level(app.permission.parse()?))
-}
-
-const fn network_permission(level: PermissionLevel) -> Permission {
-    match level {
-        PermissionLevel::Read => Permission::Read,
-        PermissionLevel::Write => Permission::Write,
-        PermissionLevel::DirectMessages => Permission::Messages,
-    }
 }

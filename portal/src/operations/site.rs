@@ -213,7 +213,7 @@ const ARCHIVE: &[Parameter] = text_members! { MAX_TEXT; csrf archive_password };
 const DELETE_ACCOUNT: &[Parameter] = text_members! { MAX_TEXT; csrf password };
 const RESTORE_ACCOUNT: &[Parameter] = text_members! { MAX_TEXT; csrf token next };
 const ID: &[Parameter] = text_members! { MAX_TEXT; csrf id };
-const OAUTH1: &[Parameter] = text_members! { MAX_TEXT; csrf oauth_token email decision };
+const OAUTH1: &[Parameter] = text_members! { MAX_TEXT; csrf oauth_token permission email decision };
 const OAUTH2: &[Parameter] = text_members! { MAX_TEXT;
     csrf response_type client_id redirect_uri scope state code_challenge code_challenge_method decision
 };

@@ -35,6 +35,14 @@ pub(crate) const fn permission_level(permission: Permission) -> PermissionLevel 
     }
 }
 
+pub(crate) const fn network_permission(level: PermissionLevel) -> Permission {
+    match level {
+        PermissionLevel::Read => Permission::Read,
+        PermissionLevel::Write => Permission::Write,
+        PermissionLevel::DirectMessages => Permission::Messages,
+    }
+}
+
 /// Where a browser goes to that follows a callback.
 pub(crate) fn callback_destination(url: &str) -> CallbackDestination {
     let Ok(parsed) = Url::parse(url) else {

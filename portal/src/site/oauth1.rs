@@ -1,12 +1,12 @@
 //! OAuth 1.0a authorization (contract core §2.3).
 
-use network::oauth1_flow::{self, OAuth1Approval, PendingAuthorization, RequestTokenProblem};
-use pages::{AuthorizationDeniedPage, OAuth1AuthorizePage, PageErrorKind, PinPage};
+use network::oauth1_flow::{self, OAuth1Approval, PendingAuthorization, RequestTokenProblem, ShownConsent};
+use pages::{AuthorizationDeniedPage, OAuth1AuthorizePage, PageErrorKind, PermissionLevel, PinPage};
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
 use web::security_headers;
 
-use super::app_summary::{callback_destination, load_app_summary, permission_level};
+use super::app_summary::{callback_destination, load_app_summary, network_permission, permission_level};
 use super::{BrowserVisit, PageExit, SignedInPerson, errors, redirect_to, redirect_to_app, sign_in};
 
 pub(crate) const AUTHORIZE_PATH: &str = "/oauth/authorize";
@@ -44,7 +44,8 @@ async fn show_authorization(call: RequestContext, silent: bool) -> Result<HttpRe
         let permission = pending.permission;
         let known = call.read(move |tx| Ok(oauth1_flow::is_already_approved(tx, &app, user, permission)?)).await?;
         if known {
-            return approve(&call, &visit, person, &pending, token, None).await;
+            let consent = ShownConsent { permission, email: None };
+            return approve(&call, &visit, person, &pending, token, consent).await;
         }
     }
     authorization_page(&call, &visit, &pending, token, &next).await
@@ -84,14 +85,15 @@ pub(crate) async fn submit_decision(call: RequestContext) -> Result<HttpReply, P
         return Err(errors::exit_page(&call, &visit, PageErrorKind::RequestTokenMissing));
     }
     let pending = find_pending_request(&call, &visit, &token).await?;
-    match (decision.as_str(), &visit.person) {
-        ("allow", Some(person)) => {
-            let shown_email = Some(sent.text("email") == "requested");
-            approve(&call, &visit, person, &pending, &token, shown_email).await
+    match (decision.as_str(), &visit.person, PermissionLevel::parse(&sent.text("permission"))) {
+        ("allow", Some(person), Some(level)) => {
+            let email = Some(sent.text("email") == "requested");
+            let shown = ShownConsent { permission: network_permission(level), email };
+            approve(&call, &visit, person, &pending, &token, shown).await
         }
-        ("deny", _) => deny(&call, &visit, &pending, &token).await,
+        ("deny", ..) => deny(&call, &visit, &pending, &token).await,
         _ => {
-            let text = "The form did not contain a decision.".to_owned();
+            let text = "The form did not contain a decision and what it is about.".to_owned();
             Err(errors::exit_page(&call, &visit, PageErrorKind::InvalidRequest(text)))
         }
     }
@@ -103,10 +105,10 @@ async fn approve(
     person: &SignedInPerson,
     pending: &PendingAuthorization,
     token: &str,
-    shown_email: Option<bool>,
+    shown: ShownConsent,
 ) -> Result<HttpReply, PageExit> {
-    let (text, by) = (token.to_owned(), person.audit_actor(visit));
-    let approved = call.write(move |tx| oauth1_flow::approve(tx, &text, shown_email, &by));
+    let (text, by, ports) = (token.to_owned(), person.audit_actor(visit), call.state.oauth_settings.ports);
+    let approved = call.write(move |tx| oauth1_flow::approve(tx, &text, shown, &by, ports));
     match approved.await? {
         Ok(OAuth1Approval::Redirect(to)) => Ok(redirect_to_app(&to)),
         Ok(OAuth1Approval::Pin(pin)) => {
@@ -123,8 +125,8 @@ async fn deny(
     pending: &PendingAuthorization,
     token: &str,
 ) -> Result<HttpReply, PageExit> {
-    let (text, by) = (token.to_owned(), visit.audit_actor());
-    let denied = call.write(move |tx| oauth1_flow::deny(tx, &text, &by));
+    let (text, by, ports) = (token.to_owned(), visit.audit_actor(), call.state.oauth_settings.ports);
+    let denied = call.write(move |tx| oauth1_flow::deny(tx, &text, &by, ports));
     match denied.await? {
         Ok(Some(to)) => Ok(redirect_to_app(&to)),
         Ok(None) => {
@@ -144,7 +146,8 @@ async fn find_pending_request(
     token: &str,
 ) -> Result<PendingAuthorization, PageExit> {
     let (text, user) = (token.to_owned(), visit.person.as_ref().map(|person| person.user.id));
-    let found = call.read(move |tx| oauth1_flow::find_pending_authorization(tx, &text, user)).await?;
+    let ports = call.state.oauth_settings.ports;
+    let found = call.read(move |tx| oauth1_flow::find_pending_authorization(tx, &text, user, ports)).await?;
     match found {
         Ok(pending) => Ok(pending),
         Err(gone) => Err(request_gone_page(call, visit, gone)),
@@ -158,6 +161,7 @@ fn request_gone_page(call: &RequestContext, visit: &BrowserVisit, gone: RequestT
         }
         RequestTokenProblem::Expired => PageErrorKind::RequestTokenExpired,
         RequestTokenProblem::App => PageErrorKind::AppSuspended,
+        RequestTokenProblem::Callback => PageErrorKind::RedirectUnregistered,
     };
     errors::exit_page(call, visit, kind)
 }

@@ -42,15 +42,16 @@ impl ReturnTarget {
             return Ok(Self::default());
         };
         let sent_back = vec![("oauth_token".to_owned(), token.clone())];
-        let pending = call.read(move |tx| oauth1_flow::find_pending_authorization(tx, &token, None)).await?;
+        let ports = call.state.oauth_settings.ports;
+        let pending = call.read(move |tx| oauth1_flow::find_pending_authorization(tx, &token, None, ports)).await?;
         Ok(pending.map_or_else(
             |_| Self::default(),
             |pending| Self { app: Some(pending.app.name), deny_form: Some((oauth1::AUTHORIZE_PATH, sent_back)) },
         ))
     }
-}
 
     /// For a page whose form leads back to the app.
     pub(crate) fn allow_redirects(&self, reply: HttpReply) -> HttpReply {
         if self.app.is_some() { security_headers::allow_form_redirects(reply) } else { reply }
     }
+}

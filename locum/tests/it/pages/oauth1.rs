@@ -113,6 +113,22 @@ fn user_authorizes_and_revokes_an_oauth1_app() {
 }
 
 #[test]
+fn withdrawn_callback_is_refused_without_a_redirect() {
+    let server = shared_server();
+    let app = web_app(server);
+    let (mut browser, _) = Browser::of_someone(server);
+    let address = format!("{ACTION}?oauth_token={}", begin(server, &app, CALLBACK).0);
+    let page = browser.get(address.clone());
+    server.run_cli(&["app", "callbacks", text(&app, "id"), "https://client.example/other"]).assert_success();
+    let mut refused = vec![browser.get(address)];
+    refused.extend(["allow", "deny"].map(|decision| browser.submit(&page, ACTION, &[("decision", decision)])));
+    for response in refused {
+        assert_eq!((response.status, response.header("location")), (400, ""));
+        assert!(response.text().contains("a URL that is not registered for it"), "{}", response.text());
+    }
+}
+
+#[test]
 fn out_of_band_app_gets_a_pin() {
     let server = shared_server();
     let app = app(server, &[]);

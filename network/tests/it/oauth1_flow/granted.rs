@@ -3,10 +3,10 @@
 use base::UserId;
 use network::apps::{App, Permission};
 use network::grants;
-use network::oauth1_flow::{self as flow, REQUEST_TTL_MS, RequestTokenProblem};
+use network::oauth1_flow::{self as flow, REQUEST_TTL_MS, RequestTokenProblem, ShownConsent};
 use network::tokens::{self, InspectedToken};
 
-use super::{CALLBACK, OVER, app, approve, ask, by, exchange, level_of, pending, verifier};
+use super::{CALLBACK, OVER, PORTS, app, approve, ask, by, deny, exchange, level_of, pending, shown, verifier};
 use crate::oauth2_flow::events;
 use crate::world::{World, on_each_engine};
 
@@ -33,6 +33,51 @@ fn requested_permission_lowers_and_never_raises_the_level() {
             app.permission = "messages".to_owned();
             let access = exchange(&world, &app, &pair, &code).await.unwrap();
             assert_eq!(level_of(&world, &access.token).await, given, "{of_app} {requested:?}");
+        }
+    });
+}
+
+#[test]
+fn permission_and_callback_that_the_app_has_lost_are_not_granted() {
+    on_each_engine(async |world| {
+        let app = app(&world, "demo", &[CALLBACK]).await;
+        let ada = world.user("ada").await;
+        let change = async |permission: &str, callback_urls: &str| {
+            let (permission, callback_urls) = (permission.to_owned(), callback_urls.to_owned());
+            let changed = App { permission, callback_urls, ..app.clone() };
+            let stored = changed.clone();
+            world.write(move |tx| Ok(store::apps::update(tx, &stored)?)).await;
+            changed
+        };
+        let pair = ask(&world, &app, CALLBACK, None).await;
+        change("read", CALLBACK).await;
+        assert_eq!(pending(&world, &pair.token).await, Ok(Permission::Read));
+        let code = verifier(approve(&world, &pair, ada).await);
+        change("write", CALLBACK).await;
+        let access = exchange(&world, &app, &pair, &code).await.unwrap();
+        assert_eq!(level_of(&world, &access.token).await, "read", "no more than was approved");
+
+        let pair = ask(&world, &app, CALLBACK, None).await;
+        let consent = ShownConsent { permission: Permission::Read, email: None };
+        let token = pair.token.clone();
+        let approve_less =
+            move |tx: &mut store::Tx<'_>| flow::approve(tx, token.expose_secret(), consent, &by(ada), PORTS);
+        let code = verifier(world.write(approve_less).await);
+        let access = exchange(&world, &app, &pair, &code).await.unwrap();
+        assert_eq!(level_of(&world, &access.token).await, "read", "no more than the page named");
+
+        let pair = ask(&world, &app, CALLBACK, None).await;
+        let code = verifier(approve(&world, &pair, ada).await);
+        let changed = change("read", CALLBACK).await;
+        let access = exchange(&world, &changed, &pair, &code).await.unwrap();
+        assert_eq!(level_of(&world, &access.token).await, "read");
+
+        let pair = ask(&world, &app, CALLBACK, None).await;
+        for callback_urls in ["https://client.example/other", ""] {
+            change("write", callback_urls).await;
+            assert_eq!(pending(&world, &pair.token).await, Err(RequestTokenProblem::Callback));
+            assert_eq!(approve(&world, &pair, ada).await, Err(RequestTokenProblem::Callback));
+            assert_eq!(deny(&world, &pair).await, Err(RequestTokenProblem::Callback));
         }
     });
 }
@@ -99,9 +144,12 @@ fn email_consent_is_that_of_the_last_page_and_of_what_the_app_may_ask() {
             let changed = app.clone();
             world.write(move |tx| Ok(store::apps::update(tx, &changed)?)).await;
         };
-        let approve = async |app: &App, shown| {
+        let approve = async |app: &App, email| {
             let token = ask(&world, app, CALLBACK, None).await.token;
-            world.write(move |tx| flow::approve(tx, token.expose_secret(), shown, &by(ada))).await.unwrap();
+            world
+                .write(move |tx| flow::approve(tx, token.expose_secret(), shown(email), &by(ada), PORTS))
+                .await
+                .unwrap();
         };
         // Whether the app reads the address, and whether a page has to ask again.
         let state = async |app: &App| {
