@@ -196,7 +196,7 @@ fn list_counters(
         endpoint.limits.shared.map(|shared| (LimitCounter::Shared(shared), std::slice::from_ref(&shared.window)));
     match subject {
         // Such an operation verifies the app's credentials itself.
-        RateLimitSubject::App(_) if endpoint.permit.open => shared.into_iter().chain([own]).collect(),
+        RateLimitSubject::App(_) if endpoint.verifies_app => shared.into_iter().chain([own]).collect(),
         RateLimitSubject::User(..) => [own].into_iter().chain(shared).collect(),
         _ => vec![own],
     }
@@ -337,6 +337,9 @@ impl SubjectNames {
             }
             RateLimitSubject::Account(account) => {
                 (None, None, format!("ads account {}", base::id::format_base36(account)))
+            }
+            RateLimitSubject::PublicClient(app, address) => {
+                (Some(app_name(app)), None, format!("{}, {address}", app_name(app)))
             }
             RateLimitSubject::Address(address) => (None, None, address.to_string()),
         }

@@ -62,6 +62,8 @@ pub struct Endpoint {
     pub permit: Permit,
     pub required_entitlement: Option<Entitlement>,
     pub limits: EndpointLimits,
+    /// The handler verifies an app and counts the call for it; a refused call without one counts for its address.
+    pub verifies_app: bool,
     pub params: &'static [&'static [Parameter]],
     pub body: BodySpec,
     pub success_status: u16,
@@ -195,6 +197,7 @@ impl Endpoint {
         required_entitlement: None,
         // Contract core §4: operations without published figures.
         limits: EndpointLimits { app: &[per_quarter_hour(300)], user: &[per_quarter_hour(75)], shared: None },
+        verifies_app: false,
         params: &[],
         body: BodySpec::None,
         success_status: 200,
@@ -250,6 +253,13 @@ impl Endpoint {
     #[must_use]
     pub const fn allow_anonymous(self) -> Self {
         Self { permit: Permit::OPEN, ..self }
+    }
+
+    /// As [`Self::allow_anonymous`], for a handler that verifies an app and counts the call for it, with
+    /// [`RequestContext::charge_app`](crate::request_context::RequestContext::charge_app).
+    #[must_use]
+    pub const fn verify_app(self) -> Self {
+        Self { verifies_app: true, ..self.allow_anonymous() }
     }
 
     #[must_use]

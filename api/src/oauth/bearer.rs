@@ -20,9 +20,7 @@ pub(crate) async fn issue(call: RequestContext) -> Result<HttpReply, Error> {
     }
     let app = load_basic_app(&call).await?.ok_or(Refusal::AppOnlyTokenRefused)?;
     let id = app.id;
-    if !call.charge_app(id, &ISSUE_WINDOW).await.allowed {
-        return Err(Refusal::AppOnlyTokenRefused.into());
-    }
+    call.charge_app(id).await.map_err(|_| Refusal::AppOnlyTokenRefused)?;
     let token = call.write(move |tx| bearer::issue(tx, id)).await?;
     call.respond_json(&json!({"token_type": "bearer", "access_token": token.expose_secret()}))
 }
@@ -35,6 +33,7 @@ pub(crate) async fn invalidate(call: RequestContext) -> Result<HttpReply, Error>
         Some(app) => (app, None),
         None => load_signed_owner(&call).await?,
     };
+    call.charge_app(app.id).await?;
     let actor = AuditActor { user, address: call.client_address(), ..AuditActor::default() };
     let revoked = call.write(move |tx| bearer::invalidate(tx, &app, &actor, &token)).await?;
     call.respond_json(&json!({"access_token": revoked.expose_secret()}))

@@ -40,9 +40,12 @@ pub(crate) async fn access_token(call: RequestContext) -> Result<HttpReply, Erro
     ]))
 }
 
+/// Counts the call for the app.
 async fn verify_signature(call: &RequestContext) -> Result<VerifiedRequest, Error> {
     let signed = call.authenticator().verify_signed_request(call.auth_request()).await?;
-    Ok(signed.ok_or(Refusal::Unauthenticated(AuthenticationProblem::Malformed))?)
+    let signed = signed.ok_or(Refusal::Unauthenticated(AuthenticationProblem::Malformed))?;
+    call.charge_app(signed.app.id).await?;
+    Ok(signed)
 }
 
 /// From the form, else the query.

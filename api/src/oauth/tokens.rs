@@ -3,7 +3,7 @@
 use base::{Error, Refusal, Secret};
 use http::header::{CACHE_CONTROL, HeaderValue};
 use network::oauth2_flow::{
-    self, ClientCredentials, CodeExchangeRequest, IssuedTokens, authenticate_client, exchange_code,
+    self, AuthenticatedClient, ClientCredentials, CodeExchangeRequest, IssuedTokens, authenticate_client, exchange_code,
 };
 use serde_json::{Map, Value, json};
 use web::basic_auth::{BasicCredentials, parse_basic_credentials};
@@ -18,19 +18,14 @@ pub(crate) async fn issue(call: RequestContext) -> Result<HttpReply, Error> {
                 redirect_uri: form_parameter(&call, "redirect_uri"),
                 code_verifier: form_parameter(&call, "code_verifier"),
             };
-            call.write(move |tx| {
-                let client = authenticate_client(tx, &credentials)?;
-                exchange_code(tx, &config, &client, &exchange)
-            })
-            .await?
+            let client = verify_client(&call, credentials).await?;
+            call.write(move |tx| exchange_code(tx, &config, &client, &exchange)).await?
         }
         Some("refresh_token") => {
             let (token, scope) = (form_parameter(&call, "refresh_token"), form_parameter(&call, "scope"));
-            call.write(move |tx| {
-                let client = authenticate_client(tx, &credentials)?;
-                oauth2_flow::refresh_tokens(tx, &config, &client, token.as_deref(), scope.as_deref())
-            })
-            .await?
+            let client = verify_client(&call, credentials).await?;
+            call.write(move |tx| oauth2_flow::refresh_tokens(tx, &config, &client, token.as_deref(), scope.as_deref()))
+                .await?
         }
         Some(_) => return Err(unsupported_grant_type().into()),
         None => return Err(missing_parameter("grant_type").into()),
@@ -40,11 +35,8 @@ pub(crate) async fn issue(call: RequestContext) -> Result<HttpReply, Error> {
 
 pub(crate) async fn revoke(call: RequestContext) -> Result<HttpReply, Error> {
     let (credentials, token) = (client_credentials(&call)?, form_parameter(&call, "token"));
-    call.write(move |tx| {
-        let client = authenticate_client(tx, &credentials)?;
-        oauth2_flow::revoke_token(tx, &client, token.as_deref())
-    })
-    .await?;
+    let client = verify_client(&call, credentials).await?;
+    call.write(move |tx| oauth2_flow::revoke_token(tx, &client, token.as_deref())).await?;
     Ok(add_no_store(call.respond_json(&json!({ "revoked": true }))?))
 }
 
@@ -68,6 +60,18 @@ fn add_no_store(reply: HttpReply) -> HttpReply {
 fn form_parameter(call: &RequestContext, name: &'static str) -> Option<String> {
     let value = call.body().optional_text(name).or_else(|| call.query_text(name));
     value.filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+/// Counts the call for the client's app.
+async fn verify_client(call: &RequestContext, credentials: ClientCredentials) -> Result<AuthenticatedClient, Error> {
+    let client = call.read(move |tx| authenticate_client(tx, &credentials)).await?;
+    let app = client.app().id;
+    if client.is_confidential() {
+        call.charge_app(app).await?;
+    } else {
+        call.charge_public_client(app).await?;
+    }
+    Ok(client)
 }
 
 fn client_credentials(call: &RequestContext) -> Result<ClientCredentials, Error> {

@@ -12,26 +12,26 @@ use crate::oauth;
 pub static OAUTH1: &[Endpoint] = &[
     Endpoint::post("createRequestToken", "/oauth/request_token", &oauth::three_legged::request_token)
         .summary("Issues a request token to an app.")
-        .allow_anonymous()
+        .verify_app()
         .limits(PER_APP, &[])
         .params(&[REQUEST_TOKEN_PARAMETERS])
         .body(BodySpec::Form(text_members! { MAX_SHORT_TEXT; oauth_callback svc_auth_access_type x_auth_access_type }))
         .error_format(ErrorFormat::Legacy),
     Endpoint::get("getRequestToken", "/oauth/request_token", &oauth::three_legged::request_token)
         .summary("Issues a request token, for libraries that ask for it with GET.")
-        .allow_anonymous()
+        .verify_app()
         .limits(PER_APP, &[])
         .params(&[REQUEST_TOKEN_PARAMETERS])
         .error_format(ErrorFormat::Legacy),
     Endpoint::get("getAccessToken", "/oauth/access_token", &oauth::three_legged::access_token)
         .summary("Exchanges a request token, for libraries that ask for it with GET.")
-        .allow_anonymous()
+        .verify_app()
         .limits(PER_APP, &[])
         .params(&[ACCESS_TOKEN_PARAMETERS])
         .error_format(ErrorFormat::Legacy),
     Endpoint::post("createAccessToken", "/oauth/access_token", &oauth::three_legged::access_token)
         .summary("Exchanges a request token and its verifier for an access token.")
-        .allow_anonymous()
+        .verify_app()
         .limits(PER_APP, &[])
         .params(&[ACCESS_TOKEN_PARAMETERS])
         .body(BodySpec::Form(text_members! { MAX_SHORT_TEXT; oauth_token oauth_verifier }))
@@ -56,7 +56,7 @@ pub static OAUTH2: &[Endpoint] = &[
     .error_format(ErrorFormat::OAuth2),
     Endpoint::post("createBearerToken", "/oauth2/token", &oauth::bearer::issue)
         .summary("Issues an app's bearer token, which stays the same until it is invalidated.")
-        .allow_anonymous()
+        .verify_app()
         .limits(PER_APP, &[])
         .share_limit(&oauth::bearer::ISSUE_WINDOW)
         .params(&[&[Parameter::query("grant_type", TEXT, "`client_credentials`.")]])
@@ -64,14 +64,14 @@ pub static OAUTH2: &[Endpoint] = &[
         .error_format(ErrorFormat::Legacy),
     Endpoint::post("invalidateBearerToken", "/oauth2/invalidate_token", &oauth::bearer::invalidate)
         .summary("Invalidates an app's bearer token.")
-        .allow_anonymous()
+        .verify_app()
         .limits(PER_APP, &[])
         .params(&[&[Parameter::query("access_token", TEXT, "The bearer token.")]])
         .body(BodySpec::Form(text_members! { MAX_SHORT_TEXT; access_token }))
         .error_format(ErrorFormat::Legacy),
     Endpoint::post("createOAuth2Token", "/2/oauth2/token", &oauth::tokens::issue)
         .summary("Exchanges a code or a refresh token for an access token.")
-        .allow_anonymous()
+        .verify_app()
         .limits(PER_APP, &[])
         .params(&[TOKEN_PARAMETERS, CLIENT_PARAMETERS])
         .body(BodySpec::Form(text_members! { MAX_SHORT_TEXT;
@@ -80,7 +80,7 @@ pub static OAUTH2: &[Endpoint] = &[
         .error_format(ErrorFormat::OAuth2),
     Endpoint::post("revokeOAuth2Token", "/2/oauth2/revoke", &oauth::tokens::revoke)
         .summary("Revokes an access token or a refresh token.")
-        .allow_anonymous()
+        .verify_app()
         .limits(PER_APP, &[])
         .params(&[
             &[

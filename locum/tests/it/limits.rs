@@ -2,9 +2,10 @@
 
 use std::sync::OnceLock;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::harness::{TestRequest, TestResponse, TestServer};
+use crate::harness::{OAuth1Credentials, TestRequest, TestResponse, TestServer};
+use crate::pages::browser::{app, text};
 
 /// One server with the published limits.
 fn server() -> &'static TestServer {
@@ -89,6 +90,43 @@ fn write_shows_its_window_and_daily_limit() {
     response.assert_status(201);
     assert_eq!(figures(&response).0, 100);
     assert_eq!(figures(&response).1, 99);
+}
+
+#[test]
+fn token_requests_are_counted_for_the_app_that_they_verify() {
+    let server = server();
+    let apps = ["web", "web", "native"].map(|kind| app(server, &["--kind", kind]));
+    let [one, other, native] = &apps;
+    let revoke = |app: &Value| {
+        let request = TestRequest::post("/2/oauth2/revoke").form("token=x");
+        server.send(request.basic(text(app, "client_id"), text(app, "client_secret")))
+    };
+    let revoke_natively = || {
+        let form = format!("token=x&client_id={}", text(native, "client_id"));
+        server.send(TestRequest::post("/2/oauth2/revoke").form(form))
+    };
+    let request_token = |app: &Value, secret: &str| {
+        let request = TestRequest::post("/oauth/request_token?oauth_callback=oob");
+        let key = OAuth1Credentials { consumer: (text(app, "api_key"), secret), ..OAuth1Credentials::default() };
+        let header = request.oauth1_header(&key, &server.url);
+        server.send(request.authorization(header))
+    };
+    let state = |response: &TestResponse| (response.status, figures(response).1);
+    for left in [499, 498] {
+        for app in [one, other] {
+            assert_eq!(state(&revoke(app)), (200, left));
+            assert_eq!(state(&request_token(app, text(app, "api_secret"))), (200, left));
+        }
+        assert_eq!(state(&revoke_natively()), (200, left));
+        assert_eq!(state(&request_token(one, "wrong")), (401, left), "counted for the address");
+    }
+    for operation in ["POST /2/oauth2/revoke", "POST /oauth/request_token"] {
+        server.run_cli(&["limits", "exhaust", operation, "--app", text(one, "id")]).assert_success();
+    }
+    assert_eq!(revoke(one).assert_status(429)["error"], "temporarily_unavailable");
+    request_token(one, text(one, "api_secret")).assert_legacy_code(429, 88);
+    assert_eq!(state(&revoke(other)), (200, 497));
+    assert_eq!(state(&request_token(other, text(other, "api_secret"))), (200, 497));
 }
 
 #[test]

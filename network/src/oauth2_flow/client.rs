@@ -12,12 +12,18 @@ use crate::audit::AuditActor;
 #[derive(Clone, Debug)]
 pub struct AuthenticatedClient {
     app: App,
+    is_confidential: bool,
     address: String,
 }
 
 impl AuthenticatedClient {
     pub const fn app(&self) -> &App {
         &self.app
+    }
+
+    /// Whether it has presented a secret.
+    pub const fn is_confidential(&self) -> bool {
+        self.is_confidential
     }
 
     /// The app, with the address it calls from.
@@ -53,15 +59,15 @@ pub fn authenticate_client(tx: &mut Tx<'_>, credentials: &ClientCredentials) -> 
         &expected.unwrap_or_else(|| digest("").to_vec()),
         &digest(secret.map_or("", Secret::expose_secret)),
     );
-    let app = match (app, secret) {
+    let (app, is_confidential) = match (app, secret) {
         (Some(app), secret) => {
-            let confidential = app.kind.parse::<OAuthClientKind>()?.is_confidential();
-            let is_authenticated = if confidential {
+            let is_confidential = app.kind.parse::<OAuthClientKind>()?.is_confidential();
+            let is_authenticated = if is_confidential {
                 secret_matches && secret.is_some() && app.client_secret_digest.is_some()
             } else {
                 secret.is_none()
             };
-            Some(app).filter(|_| is_authenticated).ok_or_else(unauthorized_client)?
+            Some((app, is_confidential)).filter(|_| is_authenticated).ok_or_else(unauthorized_client)?
         }
         (None, Some(_)) => return Err(unauthorized_client().into()),
         (None, None) => {
@@ -80,7 +86,7 @@ pub fn authenticate_client(tx: &mut Tx<'_>, credentials: &ClientCredentials) -> 
         .into());
     }
     let address = credentials.address.clone();
-    Ok(AuthenticatedClient { app, address })
+    Ok(AuthenticatedClient { app, is_confidential, address })
 }
 
 /// The id and secret from header and body; empty values are ignored.

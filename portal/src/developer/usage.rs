@@ -45,6 +45,7 @@ async fn limiter_windows(call: &RequestContext, own: &OwnedApp) -> Result<Vec<Us
     let shown = counted.into_iter().filter_map(|one| {
         let counts = match one.subject {
             RateLimitSubject::User(_, user) => names.get(&user).cloned().unwrap_or_default(),
+            RateLimitSubject::PublicClient(..) => "one of its clients".to_owned(),
             _ => "the app".to_owned(),
         };
         Some(UsageWindow {

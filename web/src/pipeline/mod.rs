@@ -42,7 +42,7 @@ use crate::limits::{RateLimitMode, RateLimitStatus, RateLimiter};
 use crate::metrics::ServerMetrics;
 use crate::page_context::PageContext;
 use crate::reply::HttpReply;
-use crate::request_context::{AppState, RequestHead};
+use crate::request_context::{AppCharge, AppState, RequestHead};
 use crate::router::ApiRouters;
 use crate::site_links::{ShortLinkSettings, WorldAddress};
 use crate::uploads::UploadProcessor;
@@ -200,6 +200,7 @@ struct RequestTrace {
     access_level: Option<&'static str>,
     rate_limit: Option<RateLimitStatus>,
     account_rate_limit: Option<RateLimitStatus>,
+    app_charge: Option<Arc<AppCharge>>,
     fault: bool,
     /// The body, if it is a form.
     form: Option<Bytes>,
@@ -435,6 +436,7 @@ impl RequestTrace {
             access_level: None,
             rate_limit: None,
             account_rate_limit: None,
+            app_charge: None,
             fault: false,
             form: None,
             explanation_url: None,

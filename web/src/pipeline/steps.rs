@@ -1,5 +1,6 @@
 //! The pipeline's steps up to the handler, in the contract's order.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use ads_engine::account_context::is_unknown_account;
@@ -18,7 +19,7 @@ use crate::health::HealthChecks;
 use crate::limits::{RateLimitStatus, RateLimitSubject, RateQuota, TOTAL_COUNT_BIT, TOTAL_COUNT_WINDOWS};
 use crate::params::RequestParams;
 use crate::reply::HttpReply;
-use crate::request_context::{RequestContext, RequestHead, wrong_credential};
+use crate::request_context::{AppCharge, RequestContext, RequestHead, wrong_credential};
 use crate::router::{RouteError, RouteMatch};
 use crate::site_links::short_link_path;
 use crate::vocabulary::VocabularyHints;
@@ -31,12 +32,19 @@ impl ServerState {
         incoming: IncomingRequest,
         trace: &mut RequestTrace,
     ) -> Result<HttpReply, Error> {
+        let peer = incoming.0.peer;
+        let outcome = self.run_operation(incoming, trace).await;
+        self.count_unverified_call(outcome, peer.and_then(|peer| peer.client), trace).await
+    }
+
+    async fn run_operation(&self, incoming: IncomingRequest, trace: &mut RequestTrace) -> Result<HttpReply, Error> {
         let (head, raw) = incoming;
         let RouteMatch { endpoint, facts, vocabulary: path_vocabulary, path } = match self.find_route(&head) {
             Ok(found) => found,
             Err(error) => return self.handle_unmatched(error, &head, trace).await,
         };
         trace.route = facts.template;
+        trace.app_charge = AppCharge::for_operation(endpoint, facts.operation);
         self.begin_operation(endpoint, &head, trace)?;
         let content_type = BodyContentType::from_headers(&head.headers);
         let mut pending = PendingBody::new(content_type, raw);
@@ -68,6 +76,7 @@ impl ServerState {
         let call = RequestContext {
             endpoint,
             caller,
+            app_charge: trace.app_charge.clone(),
             params,
             body,
             raw_body: pending.raw.into(),
@@ -238,8 +247,39 @@ impl ServerState {
         Ok(parsed?)
     }
 
+    /// Shows what the operation has counted for an app that it has verified. Without one, counts a refused call for its
+    /// address.
+    async fn count_unverified_call(
+        &self,
+        outcome: Result<HttpReply, Error>,
+        address: Option<IpAddr>,
+        trace: &mut RequestTrace,
+    ) -> Result<HttpReply, Error> {
+        let Some(charge) = trace.app_charge.take() else {
+            return outcome;
+        };
+        if let Some(status) = charge.status.get() {
+            trace.rate_limit = Some(*status);
+            self.metrics.limited.inc_by(u64::from(!status.allowed));
+            return outcome;
+        }
+        let is_counted = matches!(&outcome, Err(Error::Refused(refusal)) if *refusal != Refusal::RateLimited);
+        let Some(address) = address.filter(|_| is_counted) else {
+            return outcome;
+        };
+        let subject = RateLimitSubject::from_address(address);
+        let status = self.limiter.charge(subject, charge.operation, charge.limits.app, wall_time()).await;
+        trace.rate_limit = Some(status);
+        if status.allowed {
+            return outcome;
+        }
+        self.metrics.limited.inc();
+        Err(Refusal::RateLimited.into())
+    }
+
     /// Counts the call, whatever its outcome, and returns its subject. A call that only an ads account limits is
-    /// counted after the handler, by [`Self::count_account_call`].
+    /// counted after the handler, by [`Self::count_account_call`], and one that verifies an app by
+    /// [`RequestContext::charge_app`] or [`Self::count_unverified_call`].
     async fn count_call(
         &self,
         endpoint: &Endpoint,
@@ -256,6 +296,7 @@ impl ServerState {
             }
             Some(caller) => (RateLimitSubject::App(caller.app_id.get()), limits.app),
             None => match head.peer.and_then(|peer| peer.client) {
+                _ if endpoint.verifies_app => return Ok(None),
                 Some(address) => (RateLimitSubject::from_address(address), limits.app),
                 None => return Ok(None),
             },

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::encryption::{Keyring, MasterKey};
-use base::{Clock, Error, Rng, Scope, Scopes, Secret, UserId, VocabularyWord};
+use base::{Clock, Error, Refusal, Rng, Scope, Scopes, Secret, UserId, VocabularyWord};
 use edge::{Body, Handler, Peer, Shutdown};
 use http::{HeaderMap, Method, Request, Response};
 use network::apps::{
@@ -55,7 +55,22 @@ static TABLE: &[&[Endpoint]] = &[&[
         .error_format(ErrorFormat::Legacy)
         .limits(&[per_quarter_hour(2)], &[])
         .handler(&echo),
+    Endpoint::get("token", "/1.1/token", &verify)
+        .verify_app()
+        .limits(&[per_quarter_hour(2)], &[])
+        .params(&[&[Parameter::query("app", Kind::ID, ""), Parameter::query("public", Kind::BOOL, "")]])
+        .error_format(ErrorFormat::Legacy),
 ]];
+
+async fn verify(call: RequestContext) -> Result<HttpReply, Error> {
+    let app = call.query_id("app").ok_or(Refusal::AppOnlyTokenRefused)?;
+    if call.query_flag("public") {
+        call.charge_public_client(app).await?;
+    } else {
+        call.charge_app(app).await?;
+    }
+    Ok(HttpReply::empty(204))
+}
 
 async fn echo(call: RequestContext) -> Result<HttpReply, Error> {
     let resolved = call.answer_vocabulary();
@@ -329,6 +344,18 @@ fn the_limit_holds_and_says_when_it_ends() {
         assert_eq!((got.status, got.header("x-rate-limit-limit")), (200, "900"));
         for status in [200, 200, 429] {
             assert_eq!(world.send("GET", "/1.1/open", "", &[], "").await.status, status);
+        }
+        for (query, statuses) in [
+            ("?app=1", [204, 204, 429]),
+            ("?app=2", [204, 204, 429]),
+            ("", [403, 403, 429]),
+            ("?app=3", [204, 204, 429]),
+            ("?app=3&public=true", [204, 204, 429]),
+        ] {
+            for (status, left) in statuses.into_iter().zip(["1", "0", "0"]) {
+                let got = world.send("GET", &format!("/1.1/token{query}"), "", &[], "").await;
+                assert_eq!((got.status, got.header("x-rate-limit-remaining")), (status, left), "{query}");
+            }
         }
         let free = World::open(|config| config.rate_limits = RateLimitMode::Off).await;
         for _ in 0..5 {

@@ -1,11 +1,11 @@
 //! The context of one API call: caller, parameters, body and application state.
 
+mod app_limits;
 mod responses;
 
 use std::sync::Arc;
 
-use base::clock::wall_time;
-use base::{AppId, Credential, Error, Fault, Id, Permit, Refusal, SiteLinks, Time, UserId, Vocabulary};
+use base::{Credential, Error, Fault, Id, Permit, Refusal, SiteLinks, Time, UserId, Vocabulary};
 use bytes::Bytes;
 use edge::Peer;
 use http::{HeaderMap, Method, Uri};
@@ -19,18 +19,21 @@ use view::{FieldSelection, ObjectKind, RenderOptions, RenderRequest};
 use crate::access_log::RequestId;
 use crate::body::{self, BodyMembers};
 use crate::emulated_sites::EmulatedSites;
-use crate::endpoint::{Endpoint, FieldNames, PageTokenText, RateWindow, SharedWindow};
-use crate::limits::{RateLimitStatus, RateLimitSubject, RateQuota, TOTAL_COUNT_BIT, TOTAL_COUNT_WINDOWS};
+use crate::endpoint::{Endpoint, FieldNames, PageTokenText, RateWindow};
+use crate::limits::{RateLimitSubject, TOTAL_COUNT_BIT, TOTAL_COUNT_WINDOWS};
 use crate::pagination::{PageRequest, PageTokenScope};
 use crate::params::{ReceivedParam, RequestParams};
 pub use crate::reply::HttpReply;
 use crate::uploads::UploadProcessor;
 use crate::vocabulary::VocabularyHints;
+pub(crate) use app_limits::AppCharge;
 
 /// Owns all its data, so that a handler can hold it across awaits.
 pub struct RequestContext {
     pub(crate) endpoint: &'static Endpoint,
     pub(crate) caller: Option<Caller>,
+    /// None unless the operation verifies an app.
+    pub(crate) app_charge: Option<Arc<AppCharge>>,
     pub params: RequestParams,
     pub(crate) body: body::ParsedBody,
     /// Behind a lock only to make the context `Sync`.
@@ -128,7 +131,7 @@ impl AppState {
         let limits = self.endpoints.get(operation).map(|endpoint| endpoint.limits);
         limits.map_or(&[][..], |limits| match subject {
             RateLimitSubject::User(..) | RateLimitSubject::Account(_) => limits.user,
-            RateLimitSubject::App(_) | RateLimitSubject::Address(_) => limits.app,
+            RateLimitSubject::App(_) | RateLimitSubject::PublicClient(..) | RateLimitSubject::Address(_) => limits.app,
         })
     }
 }
@@ -397,13 +400,6 @@ impl RequestContext {
         work: impl TransactionWork<T>,
     ) -> impl Future<Output = Result<T, Error>> + Send {
         self.state.store.write(work)
-    }
-
-    /// Counts the call for an app whose credentials the operation has verified itself.
-    pub async fn charge_app(&self, app: AppId, window: &'static SharedWindow) -> RateLimitStatus {
-        let (subject, quota) = (RateLimitSubject::App(app.get()), RateQuota { windows: &[], shared: Some(window) });
-        // No window of the operation itself is charged.
-        self.state.limiter.charge(subject, 0, quota, wall_time()).await
     }
 
     /// For an operation that verifies credentials itself.

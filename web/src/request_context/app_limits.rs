@@ -1,0 +1,50 @@
+//! Counting of calls whose operation verifies the app itself.
+
+use std::sync::{Arc, OnceLock};
+
+use base::clock::wall_time;
+use base::{AppId, Refusal};
+
+use super::RequestContext;
+use crate::endpoint::{Endpoint, EndpointLimits};
+use crate::limits::{RateLimitStatus, RateLimitSubject, RateQuota};
+
+/// What the handler has counted for an app, for the response's headers.
+pub(crate) struct AppCharge {
+    pub(crate) operation: usize,
+    pub(crate) limits: EndpointLimits,
+    pub(crate) status: OnceLock<RateLimitStatus>,
+}
+
+impl AppCharge {
+    /// None unless the operation, by its number, verifies an app.
+    pub(crate) fn for_operation(endpoint: &Endpoint, operation: usize) -> Option<Arc<Self>> {
+        let charge = || Arc::new(Self { operation, limits: endpoint.limits, status: OnceLock::new() });
+        endpoint.verifies_app.then(charge)
+    }
+}
+
+impl RequestContext {
+    /// Counts the call for an app that the operation has verified; refuses it if a window is exhausted.
+    pub async fn charge_app(&self, app: AppId) -> Result<(), Refusal> {
+        self.charge_client(RateLimitSubject::App(app.get())).await
+    }
+
+    /// As [`Self::charge_app`], for an app without a secret: at the client's address, since anyone can pretend to be it.
+    pub async fn charge_public_client(&self, app: AppId) -> Result<(), Refusal> {
+        let Some(address) = self.head.peer.and_then(|peer| peer.client) else {
+            return Ok(());
+        };
+        self.charge_client(RateLimitSubject::from_public_client(app.get(), address)).await
+    }
+
+    async fn charge_client(&self, subject: RateLimitSubject) -> Result<(), Refusal> {
+        let Some(charge) = &self.app_charge else {
+            return Ok(());
+        };
+        let quota = RateQuota { windows: charge.limits.app, shared: charge.limits.shared };
+        let status = self.state.limiter.charge(subject, charge.operation, quota, wall_time()).await;
+        let status = charge.status.get_or_init(|| status);
+        if status.allowed { Ok(()) } else { Err(Refusal::RateLimited) }
+    }
+}
