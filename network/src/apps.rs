@@ -11,20 +11,64 @@ use crate::callback_urls::validate_callback_urls;
 pub use crate::permissions::{AccessLevel, OAuthClientKind, Permission};
 pub use store::apps::{App, AppStatus};
 
-#[derive(Clone, Debug)]
-pub struct AppRegistration {
+/// An app as its developer describes it, who does not choose tier and entitlements.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AppProfile {
     /// 1–32 characters.
     pub name: String,
-    pub owner_id: UserId,
-    pub kind: OAuthClientKind,
-    pub permission: Permission,
-    pub access_level: AccessLevel,
-    /// At most ten.
-    pub callback_urls: Vec<String>,
     pub description: String,
     pub website_url: String,
+    pub kind: OAuthClientKind,
+    /// Of new OAuth 1.0a tokens; existing ones keep theirs.
+    pub permission: Permission,
+    /// At most ten.
+    pub callback_urls: Vec<String>,
     pub request_email: bool,
     pub sign_in: bool,
+}
+
+impl AppProfile {
+    /// A confidential client that reads and writes, without callbacks.
+    pub fn new(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            description: String::new(),
+            website_url: String::new(),
+            kind: OAuthClientKind::Web,
+            permission: Permission::Write,
+            callback_urls: Vec::new(),
+            request_email: false,
+            sign_in: false,
+        }
+    }
+
+    pub fn of(app: &App) -> Result<Self, Fault> {
+        Ok(Self {
+            name: app.name.clone(),
+            description: app.description.clone(),
+            website_url: app.website_url.clone(),
+            kind: app.kind.parse()?,
+            permission: app.permission.parse()?,
+            callback_urls: app.callback_urls.lines().map(str::to_owned).collect(),
+            request_email: app.request_email,
+            sign_in: app.sign_in,
+        })
+    }
+
+    /// The names of the fields in which they differ.
+    pub(crate) fn list_changes(&self, other: &Self) -> Vec<&'static str> {
+        let fields = [
+            ("name", self.name != other.name),
+            ("description", self.description != other.description),
+            ("website_url", self.website_url != other.website_url),
+            ("kind", self.kind != other.kind),
+            ("permission", self.permission != other.permission),
+            ("callback_urls", self.callback_urls != other.callback_urls),
+            ("request_email", self.request_email != other.request_email),
+            ("sign_in", self.sign_in != other.sign_in),
+        ];
+        fields.into_iter().filter(|(_, differs)| *differs).map(|(name, _)| name).collect()
+    }
 }
 
 /// All credentials of an app, which are shown only once.
@@ -46,37 +90,42 @@ pub enum AppCredentialKind {
     Client,
 }
 
-pub fn create(tx: &mut Tx<'_>, new: &AppRegistration) -> Result<(App, AppCredentials), Error> {
-    let name = validate_app_name(&new.name)?;
-    validate_callback_urls(&new.callback_urls)?;
+pub fn create(
+    tx: &mut Tx<'_>,
+    owner_id: UserId,
+    level: AccessLevel,
+    profile: &AppProfile,
+) -> Result<(App, AppCredentials), Error> {
+    let name = validate_app_name(&profile.name)?;
+    validate_callback_urls(&profile.callback_urls)?;
     let id: AppId = tx.next_id();
     let rng = tx.rng().clone();
-    let client_secret = if new.kind.is_confidential() { Some(Secret::new(rng.random_token(50)?)) } else { None };
+    let client_secret = if profile.kind.is_confidential() { Some(Secret::new(rng.random_token(50)?)) } else { None };
     let app = App {
         id,
-        owner_id: new.owner_id,
+        owner_id,
         name,
-        description: new.description.clone(),
-        website_url: new.website_url.clone(),
+        description: profile.description.clone(),
+        website_url: profile.website_url.clone(),
         created_at: tx.now(),
         state: AppStatus::Active,
         api_key: rng.random_token(25)?,
         api_secret: Secret::new(rng.random_token(50)?),
         client_id: rng.random_token(34)?,
         client_secret_digest: client_secret.as_ref().map(|secret| secret.digest().to_vec()),
-        kind: new.kind.name().to_owned(),
-        permission: new.permission.name().to_owned(),
-        request_email: new.request_email,
-        sign_in: new.sign_in,
-        access_level: new.access_level.name().to_owned(),
-        entitlements: format_entitlements(new.access_level.default_entitlements()),
-        callback_urls: new.callback_urls.join("\n"),
+        kind: profile.kind.name().to_owned(),
+        permission: profile.permission.name().to_owned(),
+        request_email: profile.request_email,
+        sign_in: profile.sign_in,
+        access_level: level.name().to_owned(),
+        entitlements: format_entitlements(level.default_entitlements()),
+        callback_urls: profile.callback_urls.join("\n"),
         vocabulary: String::new(),
     };
     apps::insert(tx, &app)?;
     let bearer = generate_bearer_token(&rng)?;
     apps::set_bearer_token(tx, id, Some(&bearer))?;
-    event_log::append(tx, "app.create", new.owner_id.get(), id.get(), "")?;
+    event_log::append(tx, "app.create", owner_id.get(), id.get(), "")?;
     let keys = AppCredentials {
         api_key: app.api_key.clone(),
         api_secret: app.api_secret.clone(),
@@ -118,7 +167,7 @@ pub fn find(tx: &mut Tx<'_>, id: AppId) -> Result<App, Error> {
 }
 
 /// As [`find`], locked until the end of the transaction, so that no change is made to what another has changed meanwhile.
-fn find_for_update(tx: &mut Tx<'_>, id: AppId) -> Result<App, Error> {
+pub fn find_for_update(tx: &mut Tx<'_>, id: AppId) -> Result<App, Error> {
     apps::lock(tx, id)?;
     find(tx, id)
 }
@@ -159,54 +208,26 @@ pub fn rotate_credential(tx: &mut Tx<'_>, id: AppId, which: AppCredentialKind) -
     })
 }
 
-pub fn set_callback_urls(tx: &mut Tx<'_>, id: AppId, urls: &[String]) -> Result<App, Error> {
-    validate_callback_urls(urls)?;
-    let mut app = find_for_update(tx, id)?;
-    app.callback_urls = urls.join("\n");
-    save_app(tx, &app, "app.update")?;
-    Ok(app)
-}
-
-/// A client that becomes public loses its secret; one that becomes confidential gets one by [`rotate_credential`].
-pub fn set_client_kind(tx: &mut Tx<'_>, id: AppId, kind: OAuthClientKind) -> Result<App, Error> {
-    let mut app = find_for_update(tx, id)?;
-    kind.name().clone_into(&mut app.kind);
-    if !kind.is_confidential() {
-        app.client_secret_digest = None;
+/// Changes an app that is locked. A client that becomes public loses its secret; one that becomes confidential gets one by
+/// [`rotate_credential`].
+pub fn update(tx: &mut Tx<'_>, app: App, profile: &AppProfile) -> Result<App, Error> {
+    let before = AppProfile::of(&app)?;
+    let name = if profile.name == before.name { before.name } else { validate_app_name(&profile.name)? };
+    if profile.callback_urls != before.callback_urls {
+        validate_callback_urls(&profile.callback_urls)?;
     }
-    save_app(tx, &app, "app.update")?;
-    Ok(app)
-}
-
-/// Changes to an app; fields without a value stay as they are.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct AppDetails<'a> {
-    /// 1–32 characters.
-    pub name: Option<&'a str>,
-    pub description: Option<&'a str>,
-    pub website_url: Option<&'a str>,
-    /// The access level of new OAuth 1.0a tokens.
-    pub permission: Option<Permission>,
-    pub request_email: Option<bool>,
-    pub sign_in: Option<bool>,
-}
-
-pub fn update_details(tx: &mut Tx<'_>, id: AppId, details: &AppDetails<'_>) -> Result<App, Error> {
-    let mut app = find_for_update(tx, id)?;
-    if let Some(name) = details.name {
-        app.name = validate_app_name(name)?;
-    }
-    if let Some(description) = details.description {
-        description.clone_into(&mut app.description);
-    }
-    if let Some(website) = details.website_url {
-        website.clone_into(&mut app.website_url);
-    }
-    if let Some(permission) = details.permission {
-        permission.name().clone_into(&mut app.permission);
-    }
-    app.request_email = details.request_email.unwrap_or(app.request_email);
-    app.sign_in = details.sign_in.unwrap_or(app.sign_in);
+    let app = App {
+        name,
+        description: profile.description.clone(),
+        website_url: profile.website_url.clone(),
+        kind: profile.kind.name().to_owned(),
+        client_secret_digest: app.client_secret_digest.filter(|_| profile.kind.is_confidential()),
+        permission: profile.permission.name().to_owned(),
+        callback_urls: profile.callback_urls.join("\n"),
+        request_email: profile.request_email,
+        sign_in: profile.sign_in,
+        ..app
+    };
     save_app(tx, &app, "app.update")?;
     Ok(app)
 }

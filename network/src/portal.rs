@@ -7,9 +7,7 @@ use store::tokens::{find_live_oauth1, revoke_oauth1};
 use store::{Tx, usage};
 
 use crate::app_names::refuse_impersonation;
-use crate::apps::{
-    self, AccessLevel, App, AppCredentialKind, AppCredentials, AppRegistration, OAuthClientKind, Permission,
-};
+use crate::apps::{self, AccessLevel, App, AppCredentialKind, AppCredentials, AppProfile, Permission};
 use crate::audit::{self, AuditAction, AuditActor};
 use crate::callback_urls::{self, LoopbackPorts};
 use crate::usage::{CredentialLastUse, OperationCalls};
@@ -19,37 +17,6 @@ use crate::{tokens, users};
 pub const MAX_APPS: usize = 50;
 /// Rows of usage per query.
 const USAGE_ROWS: i64 = 20_000;
-
-/// A new app as described by its developer, who does not choose tier and entitlements.
-#[derive(Clone, Debug)]
-pub struct AppDraft {
-    /// 1–32 characters.
-    pub name: String,
-    pub description: String,
-    pub website_url: String,
-    pub kind: OAuthClientKind,
-    pub permission: Permission,
-    /// At most ten.
-    pub callback_urls: Vec<String>,
-    pub request_email: bool,
-    pub sign_in: bool,
-}
-
-/// Fields without a value stay as they are.
-#[derive(Clone, Debug, Default)]
-pub struct AppChanges {
-    /// 1–32 characters.
-    pub name: Option<String>,
-    pub description: Option<String>,
-    pub website_url: Option<String>,
-    pub kind: Option<OAuthClientKind>,
-    /// For new OAuth 1.0a tokens; existing ones keep their level.
-    pub permission: Option<Permission>,
-    /// At most ten.
-    pub callback_urls: Option<Vec<String>>,
-    pub request_email: Option<bool>,
-    pub sign_in: Option<bool>,
-}
 
 /// A new credential, shown only once.
 #[derive(Clone, Debug)]
@@ -139,59 +106,52 @@ fn require_editable_app(tx: &mut Tx<'_>, actor: &AuditActor, id: AppId) -> Resul
 pub fn create(
     tx: &mut Tx<'_>,
     actor: &AuditActor,
-    draft: &AppDraft,
+    profile: &AppProfile,
     access_level: AccessLevel,
     site_name: &str,
 ) -> Result<(App, AppCredentials), Error> {
-    let owner_id = require_developer(tx, actor)?;
+    let owner = require_developer(tx, actor)?;
     // Concurrent calls must count each other's apps.
-    store::users::lock(tx, owner_id)?;
-    if list(tx, owner_id)?.len() >= MAX_APPS {
+    store::users::lock(tx, owner)?;
+    if list(tx, owner)?.len() >= MAX_APPS {
         let detail = format!("You have {MAX_APPS} apps: delete one first.");
         return Err(Refusal::forbidden(detail).into());
     }
-    refuse_impersonation(&draft.name, site_name)?;
-    validate_texts(&draft.description, &draft.website_url)?;
-    validate_callback_lengths(&draft.callback_urls)?;
-    let new = AppRegistration {
-        name: draft.name.clone(),
-        owner_id,
-        kind: draft.kind,
-        permission: draft.permission,
-        access_level,
-        callback_urls: draft.callback_urls.clone(),
-        description: draft.description.clone(),
-        website_url: draft.website_url.clone(),
-        request_email: draft.request_email,
-        sign_in: draft.sign_in,
-    };
-    let (app, keys) = apps::create(tx, &new)?;
+    validate_changes(&AppProfile::new(""), profile, site_name)?;
+    let (app, keys) = apps::create(tx, owner, access_level, profile)?;
     let detail = json!({"name": app.name});
     audit::append(tx, actor, AuditAction::APP_CREATE, Some(app.id), &detail)?;
     Ok((app, keys))
 }
 
-fn validate_texts(description: &str, website: &str) -> Result<(), Refusal> {
-    if description.chars().count() > 200 {
+/// Limits of the portal's forms, for what is new: an app that the operator has created or imported may exceed them.
+fn validate_changes(before: &AppProfile, profile: &AppProfile, site_name: &str) -> Result<(), Refusal> {
+    let (description, website) = (&profile.description, &profile.website_url);
+    if profile.name != before.name {
+        refuse_impersonation(&profile.name, site_name)?;
+    }
+    if *description != before.description && description.chars().count() > 200 {
         let message = "The `description` must have at most 200 characters";
         return Err(Refusal::invalid_parameter("description", description, message));
     }
-    let is_http = website.starts_with("https://") || website.starts_with("http://");
-    let is_forbidden = |letter: char| letter.is_whitespace() || letter.is_control();
-    if !website.is_empty() && (!is_http || website.len() > 2048 || website.contains(is_forbidden)) {
+    if *website != before.website_url && !website.is_empty() && !is_web_address(website) {
         let message = "The `website_url` must be an http or https address";
         return Err(Refusal::invalid_parameter("website_url", website, message));
     }
-    Ok(())
+    let long = profile.callback_urls.iter().find(|url| url.len() > 2048);
+    match long.filter(|_| profile.callback_urls != before.callback_urls) {
+        None => Ok(()),
+        Some(url) => {
+            let message = "A callback URL has at most 2048 characters";
+            Err(Refusal::invalid_parameter("callback_urls", url, message))
+        }
+    }
 }
 
-/// Limits of the portal's forms.
-fn validate_callback_lengths(urls: &[String]) -> Result<(), Refusal> {
-    let long = urls.iter().find(|url| url.len() > 2048);
-    long.map_or(Ok(()), |url| {
-        let message = "A callback URL has at most 2048 characters";
-        Err(Refusal::invalid_parameter("callback_urls", url, message))
-    })
+fn is_web_address(website: &str) -> bool {
+    let is_http = website.starts_with("https://") || website.starts_with("http://");
+    let is_forbidden = |letter: char| letter.is_whitespace() || letter.is_control();
+    is_http && website.len() <= 2048 && !website.contains(is_forbidden)
 }
 
 /// Refuses new names that pass for the site's, `site_name`.
@@ -199,42 +159,14 @@ pub fn update(
     tx: &mut Tx<'_>,
     actor: &AuditActor,
     id: AppId,
-    changes: &AppChanges,
+    profile: &AppProfile,
     site_name: &str,
 ) -> Result<App, Error> {
-    require_editable_app(tx, actor, id)?;
-    changes.name.as_ref().map_or(Ok(()), |name| refuse_impersonation(name, site_name))?;
-    if let Some(urls) = &changes.callback_urls {
-        validate_callback_lengths(urls)?;
-        apps::set_callback_urls(tx, id, urls)?;
-    }
-    if let Some(kind) = changes.kind {
-        apps::set_client_kind(tx, id, kind)?;
-    }
-    let description = changes.description.as_deref().unwrap_or_default();
-    validate_texts(description, changes.website_url.as_deref().unwrap_or_default())?;
-    let details = apps::AppDetails {
-        name: changes.name.as_deref(),
-        description: changes.description.as_deref(),
-        website_url: changes.website_url.as_deref(),
-        permission: changes.permission,
-        request_email: changes.request_email,
-        sign_in: changes.sign_in,
-    };
-    let app = apps::update_details(tx, id, &details)?;
-    let changed = [
-        ("name", changes.name.is_some()),
-        ("description", changes.description.is_some()),
-        ("website_url", changes.website_url.is_some()),
-        ("kind", changes.kind.is_some()),
-        ("permission", changes.permission.is_some()),
-        ("callback_urls", changes.callback_urls.is_some()),
-        ("request_email", changes.request_email.is_some()),
-        ("sign_in", changes.sign_in.is_some()),
-    ];
-    let changed = changed.iter().filter(|(_, changed)| *changed);
-    let changed: Vec<_> = changed.map(|(name, _)| *name).collect();
-    let detail = json!({"changed": changed});
+    let app = require_editable_app(tx, actor, id)?;
+    let before = AppProfile::of(&app)?;
+    validate_changes(&before, profile, site_name)?;
+    let app = apps::update(tx, app, profile)?;
+    let detail = json!({"changed": before.list_changes(profile)});
     audit::append(tx, actor, AuditAction::APP_UPDATE, Some(id), &detail)?;
     Ok(app)
 }

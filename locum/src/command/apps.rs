@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use base::{AppId, Entitlement, Error, Fault, Refusal};
 use clap::{Args, Subcommand};
-use network::apps::{self, App, AppCredentialKind, AppCredentials};
+use network::apps::{self, App, AppCredentialKind, AppCredentials, AppProfile};
 use network::audit::AuditAction;
 use serde_json::{Value, json};
 
@@ -116,17 +116,14 @@ pub(super) async fn execute(instance: &Instance, command: AppCommand) -> Result<
         AppCommand::Rotate { app, which } => store.write(move |tx| rotate_credential(tx, &app, &which)).await,
         AppCommand::Callbacks { app, urls } => {
             let changed = store.write(move |tx| {
-                let id = find::app(tx, &app)?.id;
-                record_audit(tx, AuditAction::APP_UPDATE, id, &json!({"changed": ["callback_urls"]}))?;
-                apps::set_callback_urls(tx, id, &urls)
+                change_app(tx, &app, "callback_urls", |profile| profile.callback_urls.clone_from(&urls))
             });
             changed.await.map(|app| render_app(&app))
         }
         AppCommand::Type { app, kind } => {
             let changed = store.write(move |tx| {
-                let id = find::app(tx, &app)?.id;
-                record_audit(tx, AuditAction::APP_UPDATE, id, &json!({"changed": ["kind"]}))?;
-                apps::set_client_kind(tx, id, parse_word("kind", &kind)?)
+                let kind = parse_word("kind", &kind)?;
+                change_app(tx, &app, "kind", |profile| profile.kind = kind)
             });
             changed.await.map(|app| render_app(&app))
         }
@@ -151,20 +148,34 @@ fn record_audit(tx: &mut store::Tx<'_>, kind: AuditAction, app: AppId, detail: &
     Ok(audit::record(tx, kind, Some(app), detail)?)
 }
 
+fn change_app(
+    tx: &mut store::Tx<'_>,
+    app: &str,
+    field: &str,
+    change: impl FnOnce(&mut AppProfile),
+) -> Result<App, Error> {
+    let id = find::app(tx, app)?.id;
+    let app = apps::find_for_update(tx, id)?;
+    let mut profile = AppProfile::of(&app)?;
+    change(&mut profile);
+    record_audit(tx, AuditAction::APP_UPDATE, id, &json!({"changed": [field]}))?;
+    apps::update(tx, app, &profile)
+}
+
 fn create_app(tx: &mut store::Tx<'_>, new: &NewAppArgs) -> Result<Value, Error> {
-    let new = apps::AppRegistration {
+    let owner = find::user(tx, &new.owner)?.id;
+    let level = parse_word("access_level", &new.access_level)?;
+    let profile = AppProfile {
         name: new.name.clone(),
-        owner_id: find::user(tx, &new.owner)?.id,
         kind: parse_word("kind", &new.kind)?,
         permission: parse_word("permission", &new.permission)?,
-        access_level: parse_word("access_level", &new.access_level)?,
         callback_urls: new.callbacks.clone(),
         description: new.description.clone(),
         website_url: new.website.clone(),
         request_email: new.request_email,
         sign_in: new.sign_in,
     };
-    let (app, keys) = apps::create(tx, &new)?;
+    let (app, keys) = apps::create(tx, owner, level, &profile)?;
     record_audit(tx, AuditAction::APP_CREATE, app.id, &json!({"name": app.name}))?;
     let mut value = render_app(&app);
     if let Some(map) = value.as_object_mut() {

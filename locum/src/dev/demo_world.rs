@@ -4,7 +4,7 @@ use ads::resources::accounts::{self, NewAdsAccount};
 use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
 use ads_engine::{AccountContext, AdsRecord, ParsedParams, engine};
 use base::{AppId, Error, Secret, UserId};
-use network::apps::{self, AccessLevel, App, AppCredentials, AppRegistration, OAuthClientKind as AppKind, Permission};
+use network::apps::{self, AccessLevel, App, AppCredentials, AppProfile, OAuthClientKind as AppKind, Permission};
 use network::tokens;
 use network::users;
 use store::Tx;
@@ -111,19 +111,17 @@ const PUBLIC: DemoApp = DemoApp {
 };
 
 fn register_app(tx: &mut Tx<'_>, owner: UserId, sketch: &DemoApp) -> Result<(App, AppCredentials), Error> {
-    let new = AppRegistration {
+    let profile = AppProfile {
         name: sketch.name.to_owned(),
-        owner_id: owner,
         kind: sketch.kind,
         permission: Permission::Messages,
-        access_level: sketch.access_level,
         callback_urls: vec![CALLBACK.to_owned()],
         description: sketch.description.to_owned(),
         website_url: "https://example.com".to_owned(),
         request_email: true,
         sign_in: true,
     };
-    apps::create(tx, &new)
+    apps::create(tx, owner, sketch.access_level, &profile)
 }
 
 pub(super) fn issue_user_keys(

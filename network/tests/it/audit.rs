@@ -2,7 +2,7 @@
 
 use base::pkce::ChallengeMethod;
 use base::{AppId, Secret, UserId};
-use network::apps::{self, AccessLevel, App, AppCredentials, AppRegistration, OAuthClientKind, Permission};
+use network::apps::{self, AccessLevel, App, AppCredentials, AppProfile, Permission};
 use network::audit::{self, AuditActor, AuditEntry, AuditFilter};
 use network::oauth2_flow::{self as flow, AuthorizeRequest, ClientCredentials, CodeExchangeRequest, OAuth2Config};
 use network::{bearer, grants, oauth1_flow, tokens};
@@ -17,19 +17,8 @@ const THIEF: &str = "203.0.113.9";
 const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 
 async fn app(world: &World) -> (App, AppCredentials) {
-    let new = AppRegistration {
-        name: "demo".to_owned(),
-        owner_id: UserId::new(1),
-        kind: OAuthClientKind::Web,
-        permission: Permission::Write,
-        access_level: AccessLevel::SelfServe,
-        callback_urls: vec![CALLBACK.to_owned()],
-        description: String::new(),
-        website_url: String::new(),
-        request_email: false,
-        sign_in: true,
-    };
-    world.write(move |tx| apps::create(tx, &new)).await
+    let profile = AppProfile { callback_urls: vec![CALLBACK.to_owned()], sign_in: true, ..AppProfile::new("demo") };
+    world.write(move |tx| apps::create(tx, UserId::new(1), AccessLevel::SelfServe, &profile)).await
 }
 
 /// The newest entry, which is of this kind.
@@ -228,8 +217,8 @@ fn wider_app_permission_does_not_widen_existing_tokens() {
         let id = app.id;
         let mint = |level| move |tx: &mut Tx<'_>| tokens::mint_oauth1(tx, id, ada, level);
         let (read, _) = world.write(mint(Permission::Read)).await;
-        let wider = apps::AppDetails { permission: Some(Permission::Messages), ..apps::AppDetails::default() };
-        world.write(move |tx| apps::update_details(tx, id, &wider)).await;
+        let wider = AppProfile { permission: Permission::Messages, ..AppProfile::of(&app).unwrap() };
+        world.write(move |tx| apps::update(tx, app.clone(), &wider)).await;
         let (other, _) = world.write(mint(Permission::Messages)).await;
         assert_ne!(read, other);
         let look = move |tx: &mut Tx<'_>| Ok(tokens::inspect(tx, read.expose_secret())?);

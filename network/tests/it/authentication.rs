@@ -1,8 +1,7 @@
 use base::oauth1::{OAuth1Request, OAuth1Signer, RequestOrigin};
 use base::{Credential, Error, Scope, Scopes, Secret};
 use network::apps::{
-    self, AccessLevel, AppCredentialKind, AppRegistration, AuthConfig, AuthRequest, Authenticator, OAuthClientKind,
-    Permission,
+    self, AccessLevel, AppCredentialKind, AppProfile, AuthConfig, AuthRequest, Authenticator, Permission,
 };
 use network::tokens;
 
@@ -19,19 +18,8 @@ fn authenticator(world: &World) -> Authenticator {
 
 async fn app(world: &World) -> (apps::App, apps::AppCredentials) {
     let owner_id = world.user("owner").await;
-    let new = AppRegistration {
-        name: "demo".to_owned(),
-        owner_id,
-        kind: OAuthClientKind::Web,
-        permission: Permission::Write,
-        access_level: AccessLevel::Enterprise,
-        callback_urls: Vec::new(),
-        description: String::new(),
-        website_url: String::new(),
-        request_email: false,
-        sign_in: false,
-    };
-    world.write(move |tx| apps::create(tx, &new)).await
+    let profile = AppProfile::new("demo");
+    world.write(move |tx| apps::create(tx, owner_id, AccessLevel::Enterprise, &profile)).await
 }
 
 fn with_bearer(token: &str) -> AuthRequest {

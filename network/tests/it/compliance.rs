@@ -2,7 +2,7 @@
 
 use base::{AppId, Error, PostId, UserId};
 use network::account_deletion::{self, ErasureTime};
-use network::apps::{AccessLevel, AppRegistration, OAuthClientKind, Permission};
+use network::apps::{AccessLevel, AppProfile, Permission};
 use network::audit::AuditActor;
 use network::compliance::{self, NewComplianceJob};
 use network::posts::{NewPost, PostAuthor};
@@ -43,19 +43,8 @@ async fn told(world: &World, app: AppId, kind: &'static str, ids: Vec<i64>) -> V
 
 async fn app(world: &World) -> AppId {
     let owner = world.user("owner").await;
-    let new = AppRegistration {
-        name: "keeper".to_owned(),
-        owner_id: owner,
-        kind: OAuthClientKind::Web,
-        permission: Permission::Read,
-        access_level: AccessLevel::SelfServe,
-        callback_urls: Vec::new(),
-        description: String::new(),
-        website_url: String::new(),
-        request_email: false,
-        sign_in: false,
-    };
-    world.write(move |tx| Ok(network::apps::create(tx, &new)?.0.id)).await
+    let profile = AppProfile { permission: Permission::Read, ..AppProfile::new("keeper") };
+    world.write(move |tx| Ok(network::apps::create(tx, owner, AccessLevel::SelfServe, &profile)?.0.id)).await
 }
 
 /// A user and the ids of two posts.

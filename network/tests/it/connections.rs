@@ -2,7 +2,7 @@
 
 use base::refusal::{AuthenticationProblem, StreamConnectionRefusal};
 use base::{AppId, Error, Refusal};
-use network::apps::{self, AccessLevel, AppRegistration, OAuthClientKind, Permission};
+use network::apps::{self, AccessLevel, AppProfile};
 use network::connections::{self, ConnectionSelector};
 use store::Tx;
 use store::connections::{self as stored, StreamConnection};
@@ -13,20 +13,10 @@ const MOST: usize = 1;
 
 /// An app, with or without its token.
 async fn app(world: &World, token: bool) -> AppId {
-    let new = AppRegistration {
-        owner_id: world.user("owner").await,
-        name: "app".to_owned(),
-        kind: OAuthClientKind::Web,
-        permission: Permission::Write,
-        access_level: AccessLevel::SelfServe,
-        callback_urls: Vec::new(),
-        description: String::new(),
-        website_url: String::new(),
-        request_email: false,
-        sign_in: false,
-    };
+    let owner_id = world.user("owner").await;
+    let profile = AppProfile::new("app");
     let make = move |tx: &mut Tx<'_>| {
-        let (app, _) = apps::create(tx, &new)?;
+        let (app, _) = apps::create(tx, owner_id, AccessLevel::SelfServe, &profile)?;
         if !token {
             store::apps::set_bearer_token(tx, app.id, None)?;
         }

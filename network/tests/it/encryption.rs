@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base::encryption::{Keyring, MasterKey};
 use base::{Rng, UserId};
-use network::apps::{self, AccessLevel, AppRegistration, OAuthClientKind, Permission};
+use network::apps::{self, AccessLevel, AppProfile, Permission};
 use network::tokens;
 use store::key_rotation::{self, KeyRotationCursor, KeyRotationStep};
 use store::{Store, Tx};
@@ -17,19 +17,8 @@ fn key(seed: u64) -> MasterKey {
 }
 
 async fn app(store: &Store, number: usize) -> base::AppId {
-    let new = AppRegistration {
-        name: format!("app {number}"),
-        owner_id: UserId::new(1),
-        kind: OAuthClientKind::Web,
-        permission: Permission::Write,
-        access_level: AccessLevel::SelfServe,
-        callback_urls: Vec::new(),
-        description: String::new(),
-        website_url: String::new(),
-        request_email: false,
-        sign_in: false,
-    };
-    let created = store.write(move |tx| apps::create(tx, &new)).await;
+    let profile = AppProfile::new(&format!("app {number}"));
+    let created = store.write(move |tx| apps::create(tx, UserId::new(1), AccessLevel::SelfServe, &profile)).await;
     created.unwrap().0.id
 }
 

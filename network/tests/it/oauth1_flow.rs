@@ -4,7 +4,7 @@ mod callbacks;
 mod granted;
 
 use base::{Error, Secret, UserId};
-use network::apps::{self, AccessLevel, App, AppRegistration, OAuthClientKind, Permission};
+use network::apps::{self, AccessLevel, App, AppProfile, Permission};
 use network::audit::AuditActor;
 use network::oauth1_flow::{
     self as flow, GrantOutcome, LoopbackPorts, MAX_VERIFIER_TRIES, OAuth1AccessToken, OAuth1Approval, REQUEST_TTL_MS,
@@ -20,19 +20,12 @@ const WRONG: &str = "Reverse auth credentials are invalid";
 const OVER: &str = "Unauthenticated(Token)";
 
 pub(crate) async fn app(world: &World, name: &'static str, callbacks: &[&str]) -> App {
-    let new = AppRegistration {
-        name: name.to_owned(),
-        owner_id: UserId::new(1),
-        kind: OAuthClientKind::Web,
-        permission: Permission::Write,
-        access_level: AccessLevel::SelfServe,
+    let profile = AppProfile {
         callback_urls: callbacks.iter().map(|url| (*url).to_owned()).collect(),
-        description: String::new(),
-        website_url: String::new(),
-        request_email: false,
         sign_in: true,
+        ..AppProfile::new(name)
     };
-    world.write(move |tx| apps::create(tx, &new)).await.0
+    world.write(move |tx| apps::create(tx, UserId::new(1), AccessLevel::SelfServe, &profile)).await.0
 }
 
 pub(crate) async fn ask(

@@ -7,7 +7,7 @@ mod token_lifetime;
 
 use base::pkce::ChallengeMethod;
 use base::{Error, Secret, UserId};
-use network::apps::{self, AccessLevel, App, AppCredentials, AppRegistration, OAuthClientKind, Permission};
+use network::apps::{self, AccessLevel, App, AppCredentials, AppProfile, OAuthClientKind};
 use network::audit::AuditActor;
 use network::oauth2_flow::{
     self as flow, AuthorizeRequest, CODE_TTL_MS, ClientCredentials, CodeExchangeRequest, GrantOutcome, IssuedTokens,
@@ -41,19 +41,9 @@ struct Party {
 }
 
 async fn party(world: &World, name: &'static str, kind: OAuthClientKind) -> Party {
-    let new = AppRegistration {
-        name: name.to_owned(),
-        owner_id: UserId::new(1),
-        kind,
-        permission: Permission::Write,
-        access_level: AccessLevel::SelfServe,
-        callback_urls: vec![CALLBACK.to_owned()],
-        description: String::new(),
-        website_url: String::new(),
-        request_email: false,
-        sign_in: false,
-    };
-    let (app, keys): (App, AppCredentials) = world.write(move |tx| apps::create(tx, &new)).await;
+    let profile = AppProfile { kind, callback_urls: vec![CALLBACK.to_owned()], ..AppProfile::new(name) };
+    let (app, keys): (App, AppCredentials) =
+        world.write(move |tx| apps::create(tx, UserId::new(1), AccessLevel::SelfServe, &profile)).await;
     let credentials = ClientCredentials {
         id: Some(keys.client_id),
         secret: keys.client_secret,

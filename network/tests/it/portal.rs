@@ -1,9 +1,9 @@
 use base::clock::wall_time;
 use base::{AppId, Credential, UserId};
 use network::app_names;
-use network::apps::{AccessLevel, AppCredentialKind, OAuthClientKind, Permission};
+use network::apps::{AccessLevel, App, AppCredentialKind, AppProfile, OAuthClientKind, Permission};
 use network::audit::{self, AuditActor, AuditFilter};
-use network::portal::{self, AppChanges, AppDraft, RotatedCredential};
+use network::portal::{self, RotatedCredential};
 use network::usage::{UsageCounter, WINDOW_MS};
 use store::Tx;
 
@@ -11,23 +11,10 @@ use crate::world::{World, on_each_engine};
 
 const SITE: &str = "Locum";
 
-fn draft(name: &str) -> AppDraft {
-    AppDraft {
-        name: name.to_owned(),
-        description: String::new(),
-        website_url: String::new(),
-        kind: OAuthClientKind::Web,
-        permission: Permission::Write,
-        callback_urls: Vec::new(),
-        request_email: false,
-        sign_in: false,
-    }
-}
-
 async fn made(world: &World, owner: UserId) -> AppId {
     let create = move |tx: &mut Tx<'_>| {
         let by = AuditActor::user(owner, "192.0.2.1");
-        portal::create(tx, &by, &draft("demo"), AccessLevel::SelfServe, SITE)
+        portal::create(tx, &by, &AppProfile::new("demo"), AccessLevel::SelfServe, SITE)
     };
     world.write(create).await.0.id
 }
@@ -40,12 +27,13 @@ fn app_name_with_deceptive_characters_is_refused() {
         let by = AuditActor::user(ada, "192.0.2.1");
         for name in ["Pay\u{202e}lap", "Pay\u{200b}pal", "\u{2800}", "a\nb"] {
             let who = by.clone();
-            let create = move |tx: &mut Tx<'_>| portal::create(tx, &who, &draft(name), AccessLevel::SelfServe, SITE);
+            let create =
+                move |tx: &mut Tx<'_>| portal::create(tx, &who, &AppProfile::new(name), AccessLevel::SelfServe, SITE);
             let refused = world.refused(create).await;
             assert!(refused.contains("none of them invisible"), "{refused}");
             let who = by.clone();
-            let edit = AppChanges { name: Some(name.to_owned()), ..AppChanges::default() };
-            let refused = world.refused(move |tx| portal::update(tx, &who, id, &edit, SITE)).await;
+            let profile = AppProfile::new(name);
+            let refused = world.refused(move |tx| portal::update(tx, &who, id, &profile, SITE)).await;
             assert!(refused.contains("none of them invisible"), "{refused}");
         }
     });
@@ -59,11 +47,12 @@ fn app_name_that_could_be_mistaken_is_refused_or_marked() {
         let by = AuditActor::user(ada, "192.0.2.1");
         for name in ["L0cum", "Locum Support", "Demo (official)"] {
             let who = by.clone();
-            let create = move |tx: &mut Tx<'_>| portal::create(tx, &who, &draft(name), AccessLevel::SelfServe, SITE);
+            let create =
+                move |tx: &mut Tx<'_>| portal::create(tx, &who, &AppProfile::new(name), AccessLevel::SelfServe, SITE);
             assert!(world.refused(create).await.contains("name"), "{name}");
             let who = by.clone();
-            let edit = AppChanges { name: Some(name.to_owned()), ..AppChanges::default() };
-            assert!(world.refused(move |tx| portal::update(tx, &who, id, &edit, SITE)).await.contains("name"));
+            let profile = AppProfile::new(name);
+            assert!(world.refused(move |tx| portal::update(tx, &who, id, &profile, SITE)).await.contains("name"));
         }
         let similar = async |id: AppId| {
             let find = move |tx: &mut Tx<'_>| {
@@ -78,8 +67,8 @@ fn app_name_that_could_be_mistaken_is_refused_or_marked() {
         assert_eq!(similar(other).await, Some((ada, "demo".to_owned())));
         assert_eq!(similar(id).await, Some((eve, "demo".to_owned())));
         let who = AuditActor::user(eve, "192.0.2.6");
-        let edit = AppChanges { name: Some("D\u{435}m0".to_owned()), ..AppChanges::default() };
-        world.write(move |tx| portal::update(tx, &who, other, &edit, SITE)).await;
+        let profile = AppProfile::new("D\u{435}m0");
+        world.write(move |tx| portal::update(tx, &who, other, &profile, SITE)).await;
         assert_eq!(similar(id).await, Some((eve, "D\u{435}m0".to_owned())));
         world.write(move |tx| network::apps::delete(tx, other)).await;
         assert_eq!(similar(id).await, None);
@@ -105,7 +94,7 @@ fn developer_sees_own_apps_only() {
             })*};
         }
         hidden!(
-            |tx: &mut Tx<'_>, by: &AuditActor, id| portal::update(tx, by, id, &AppChanges::default(), SITE),
+            |tx: &mut Tx<'_>, by: &AuditActor, id| portal::update(tx, by, id, &AppProfile::new("demo"), SITE),
             |tx: &mut Tx<'_>, by: &AuditActor, id| portal::rotate_credential(tx, by, id, AppCredentialKind::Api),
             |tx: &mut Tx<'_>, by: &AuditActor, id| portal::delete(tx, by, id),
             |tx: &mut Tx<'_>, by: &AuditActor, id| portal::renew_owner_token(tx, by, id),
@@ -127,34 +116,42 @@ fn developer_changes_an_app() {
         let ada = world.user("ada").await;
         let id = made(&world, ada).await;
         let by = AuditActor::user(ada, "192.0.2.1");
-        let act = |edit: AppChanges| {
+        let act = |profile: AppProfile| {
             let by = by.clone();
-            move |tx: &mut Tx<'_>| portal::update(tx, &by, id, &edit, SITE)
+            move |tx: &mut Tx<'_>| portal::update(tx, &by, id, &profile, SITE)
         };
-        let edit = AppChanges {
-            name: Some(" another ".to_owned()),
-            website_url: Some("https://example.org".to_owned()),
-            permission: Some(Permission::Messages),
-            kind: Some(OAuthClientKind::Native),
-            callback_urls: Some(vec!["https://example.org/back".to_owned()]),
-            request_email: Some(true),
-            ..AppChanges::default()
+        let profile = AppProfile {
+            website_url: "https://example.org".to_owned(),
+            permission: Permission::Messages,
+            kind: OAuthClientKind::Native,
+            callback_urls: vec!["https://example.org/back".to_owned()],
+            request_email: true,
+            ..AppProfile::new(" another ")
         };
-        let app = world.write(act(edit)).await;
+        let app = world.write(act(profile.clone())).await;
         assert_eq!((app.name.as_str(), app.permission.as_str()), ("another", "messages"));
-        assert_eq!((app.kind.as_str(), app.client_secret_digest), ("native", None));
+        assert_eq!((app.kind.as_str(), &app.client_secret_digest), ("native", &None));
         assert_eq!(app.callback_urls, "https://example.org/back");
         assert!(app.request_email && !app.sign_in);
         assert_eq!(app.access_level, "self-serve");
         for bad in [
-            AppChanges { name: Some(String::new()), ..AppChanges::default() },
-            AppChanges { website_url: Some("javascript:alert(1)".to_owned()), ..AppChanges::default() },
-            AppChanges { callback_urls: Some(vec!["data:x".to_owned()]), ..AppChanges::default() },
-            AppChanges { callback_urls: Some(vec!["https://a.b".to_owned(); 11]), ..AppChanges::default() },
-            AppChanges { description: Some("x".repeat(201)), ..AppChanges::default() },
+            AppProfile { name: String::new(), ..profile.clone() },
+            AppProfile { website_url: "javascript:alert(1)".to_owned(), ..profile.clone() },
+            AppProfile { callback_urls: vec!["data:x".to_owned()], ..profile.clone() },
+            AppProfile { callback_urls: vec!["https://a.b".to_owned(); 11], ..profile.clone() },
+            AppProfile { description: "x".repeat(201), ..profile.clone() },
         ] {
             world.refused(act(bad)).await;
         }
+        // What only the operator may enter stays.
+        let foreign = App { name: "Locum Support".to_owned(), callback_urls: "data:x".to_owned(), ..app };
+        let kept = AppProfile { sign_in: true, ..AppProfile::of(&foreign).unwrap() };
+        world.write(move |tx| Ok(store::apps::update(tx, &foreign)?)).await;
+        assert!(world.write(act(kept)).await.sign_in);
+        let list = |tx: &mut Tx<'_>| Ok(audit::list(tx, AuditFilter::default(), 2)?);
+        let changed: Vec<_> = world.store.read(list).await.unwrap().into_iter().map(|entry| entry.detail).collect();
+        let all = r#"{"changed":["name","website_url","kind","permission","callback_urls","request_email"]}"#;
+        assert_eq!(changed, [r#"{"changed":["sign_in"]}"#, all]);
     });
 }
 

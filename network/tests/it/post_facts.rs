@@ -1,5 +1,5 @@
 use base::{AppId, Id, PostId, Time, UserId};
-use network::apps::{AccessLevel, AppRegistration, OAuthClientKind, Permission};
+use network::apps::{AccessLevel, AppProfile};
 use network::audit::AuditActor;
 use network::communities::NewCommunity;
 use network::lists::NewList;
@@ -47,19 +47,8 @@ async fn people(world: &World) -> (UserId, UserId, UserId) {
 }
 
 async fn app(world: &World, owner: UserId) -> AppId {
-    let new = AppRegistration {
-        name: "Evening Desk".to_owned(),
-        owner_id: owner,
-        kind: OAuthClientKind::Web,
-        permission: Permission::Write,
-        access_level: AccessLevel::SelfServe,
-        callback_urls: Vec::new(),
-        description: String::new(),
-        website_url: String::new(),
-        request_email: false,
-        sign_in: false,
-    };
-    let created = move |tx: &mut store::Tx<'_>| network::apps::create(tx, &new);
+    let profile = AppProfile::new("Evening Desk");
+    let created = move |tx: &mut store::Tx<'_>| network::apps::create(tx, owner, AccessLevel::SelfServe, &profile);
     world.write(created).await.0.id
 }
 

@@ -1,5 +1,5 @@
 use base::{AppId, Error};
-use network::apps::{self, AccessLevel, AppRegistration, OAuthClientKind, Permission};
+use network::apps::{self, AccessLevel, AppProfile};
 use network::rules::{self, NewStreamRule};
 use store::Tx;
 use store::rules::{self as stored, StreamProduct, StreamRule};
@@ -9,19 +9,9 @@ use crate::world::{World, on_each_engine};
 const MOST: usize = 1_000;
 
 async fn app(world: &World, owner: &'static str) -> AppId {
-    let new = AppRegistration {
-        name: owner.to_owned(),
-        owner_id: world.user(owner).await,
-        kind: OAuthClientKind::Web,
-        permission: Permission::Write,
-        access_level: AccessLevel::SelfServe,
-        callback_urls: Vec::new(),
-        description: String::new(),
-        website_url: String::new(),
-        request_email: false,
-        sign_in: false,
-    };
-    let (app, _) = world.write(move |tx| apps::create(tx, &new)).await;
+    let owner_id = world.user(owner).await;
+    let profile = AppProfile::new(owner);
+    let (app, _) = world.write(move |tx| apps::create(tx, owner_id, AccessLevel::SelfServe, &profile)).await;
     app.id
 }
 

@@ -1,8 +1,7 @@
 //! The form of an app: submitted, stored and refused.
 
 use base::{Fault, Refusal};
-use network::apps::OAuthClientKind;
-use network::portal::{AppChanges, AppDraft};
+use network::apps::{AppProfile, OAuthClientKind};
 use pages::{AppForm, AppKind, FormField, PermissionLevel};
 use store::apps::App;
 
@@ -45,8 +44,8 @@ pub(super) fn parse_stored(app: &App, action: String) -> Result<AppForm, Fault> 
     })
 }
 
-pub(super) fn build_draft(form: &AppForm) -> AppDraft {
-    AppDraft {
+pub(super) fn build_profile(form: &AppForm) -> AppProfile {
+    AppProfile {
         name: form.name.value.clone(),
         description: form.description.value.clone(),
         website_url: form.website.value.clone(),
@@ -55,24 +54,6 @@ pub(super) fn build_draft(form: &AppForm) -> AppDraft {
         callback_urls: callback_urls(form),
         request_email: form.email,
         sign_in: form.sign_in,
-    }
-}
-
-/// Only what differs from the stored app.
-pub(super) fn build_edit(form: &AppForm, app: &App) -> AppChanges {
-    fn changed_text(typed: &str, stored: &str) -> Option<String> {
-        (typed != stored).then(|| typed.to_owned())
-    }
-    let draft = build_draft(form);
-    AppChanges {
-        name: changed_text(&draft.name, &app.name),
-        description: changed_text(&draft.description, &app.description),
-        website_url: changed_text(&draft.website_url, &app.website_url),
-        kind: Some(draft.kind).filter(|kind| kind.name() != app.kind),
-        permission: Some(draft.permission).filter(|level| level.name() != app.permission),
-        callback_urls: Some(draft.callback_urls).filter(|urls| urls.join("\n") != app.callback_urls),
-        request_email: Some(draft.request_email).filter(|on| *on != app.request_email),
-        sign_in: Some(draft.sign_in).filter(|on| *on != app.sign_in),
     }
 }
 

@@ -69,9 +69,9 @@ pub(crate) async fn create(call: RequestContext) -> Result<HttpReply, PageExit> 
     let (mut form, whole) = app_form::parse_submitted(&sent, SITE_LINKS.apps.to_owned());
     let mut failure = None;
     if whole {
-        let (by, draft) = (visit.audit_actor(), app_form::build_draft(&form));
+        let (by, profile) = (visit.audit_actor(), app_form::build_profile(&form));
         let site_name = call.state.page_context.site.name().to_string();
-        let work = move |tx: &mut store::Tx<'_>| portal::create(tx, &by, &draft, AccessLevel::SelfServe, &site_name);
+        let work = move |tx: &mut store::Tx<'_>| portal::create(tx, &by, &profile, AccessLevel::SelfServe, &site_name);
         let form_id = sent.text("form");
         match write_once(&call, visit.person.user.id, &form_id, work).await.split_refusal()? {
             Ok(None) => return Ok(redirect_to(&format!("{}?sent-twice", SITE_LINKS.apps))),
@@ -103,9 +103,9 @@ pub(crate) async fn save_settings(call: RequestContext) -> Result<HttpReply, Pag
     let (mut form, whole) = app_form::parse_submitted(&sent, action.clone());
     let mut failure = None;
     if whole {
-        let (by, id, edit) = (own.audit_actor(), own.app.id, app_form::build_edit(&form, &own.app));
+        let (by, id, profile) = (own.audit_actor(), own.app.id, app_form::build_profile(&form));
         let site_name = call.state.page_context.site.name().to_string();
-        let work = move |tx: &mut store::Tx<'_>| portal::update(tx, &by, id, &edit, &site_name);
+        let work = move |tx: &mut store::Tx<'_>| portal::update(tx, &by, id, &profile, &site_name);
         match call.write(work).await.split_refusal()? {
             Ok(_) => return Ok(redirect_to(&format!("{action}?saved"))),
             Err(refusal) => failure = app_form::apply_refusal(&mut form, &refusal),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use base::{Error, MediaId, Time, UserId};
-use network::apps::{AccessLevel, AppRegistration, OAuthClientKind, Permission};
+use network::apps::{AccessLevel, AppProfile, Permission};
 use network::audit::AuditActor;
 use network::communities::NewCommunity;
 use network::link_facts::LinkDescription;
@@ -187,19 +187,15 @@ fn groups(tx: &mut Tx<'_>, people: People) -> Result<(), Error> {
     };
     network::news::create(tx, &story)?;
     assert!(store::posts::find_by_id(tx, inside)?.unwrap().members_only);
-    let app = AppRegistration {
-        name: "watch".to_owned(),
-        owner_id: bea,
-        kind: OAuthClientKind::Web,
+    let profile = AppProfile {
         permission: Permission::Messages,
-        access_level: AccessLevel::Enterprise,
         callback_urls: vec!["https://example.com/back".to_owned()],
         description: "Watches boats".to_owned(),
         website_url: "https://example.com".to_owned(),
         request_email: true,
-        sign_in: false,
+        ..AppProfile::new("watch")
     };
-    let (app, _) = network::apps::create(tx, &app)?;
+    let (app, _) = network::apps::create(tx, bea, AccessLevel::Enterprise, &profile)?;
     for product in [StreamProduct::Stream, StreamProduct::Powerstream] {
         let rule = NewStreamRule {
             value: "boat  OR ship".to_owned(),

@@ -6,9 +6,7 @@ use base::encryption::{Keyring, MasterKey};
 use base::{Clock, Error, Refusal, Rng, Scope, Scopes, Secret, UserId, VocabularyWord};
 use edge::{Body, Handler, Peer, Shutdown};
 use http::{HeaderMap, Method, Request, Response};
-use network::apps::{
-    AccessLevel, AppCredentials, AppRegistration, AuthConfig, Authenticator, OAuthClientKind as AppKind, Permission,
-};
+use network::apps::{AccessLevel, AppCredentials, AppProfile, AuthConfig, Authenticator};
 use network::users::NewUser;
 use serde_json::{Value, json};
 use store::{DatabaseLocation, Store, StoreOptions};
@@ -129,7 +127,9 @@ impl World {
         let store = Arc::new(Store::open(options).await.unwrap());
         let new = NewUser { username: "ada".to_owned(), ..NewUser::default() };
         let user = store.write(move |tx| network::users::create(tx, &new)).await.unwrap().id;
-        let work = move |tx: &mut store::Tx<'_>| network::apps::create(tx, &new_app(user));
+        let work = move |tx: &mut store::Tx<'_>| {
+            network::apps::create(tx, user, AccessLevel::SelfServe, &AppProfile::new("One"))
+        };
         let (app, keys) = store.write(work).await.unwrap();
         let auth =
             AuthConfig { data_dir: folder.path().to_owned(), public_origins: Vec::new(), timestamp_skew_ms: 300_000 };
@@ -175,21 +175,6 @@ impl World {
     async fn post(&self, path: &str, token: &Secret, body: &str) -> Got {
         let json = [("content-type", "application/json")];
         self.send("POST", path, token.expose_secret(), &json, body).await
-    }
-}
-
-fn new_app(owner_id: UserId) -> AppRegistration {
-    AppRegistration {
-        name: "One".to_owned(),
-        owner_id,
-        kind: AppKind::Web,
-        permission: Permission::Write,
-        access_level: AccessLevel::SelfServe,
-        callback_urls: Vec::new(),
-        description: String::new(),
-        website_url: String::new(),
-        request_email: false,
-        sign_in: false,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use base::{AppId, Error, PostId, Refusal, UserId};
-use network::apps::{self, AccessLevel, AppCredentials, AppRegistration, OAuthClientKind, Permission};
+use network::apps::{self, AccessLevel, AppCredentials, AppProfile, OAuthClientKind, Permission};
 use network::follows::follow_approved;
 use network::posts::{self, NewPost, PostAuthor};
 use network::users::{self, NewUser};
@@ -82,9 +82,16 @@ impl<'h> FileWorldBuilder<'h> {
     }
 
     fn create_app(&mut self, tx: &mut Tx<'_>, entry: &AppEntry) -> Result<(), Error> {
-        let new = AppRegistration {
+        let owner = self.user_id("owner", &entry.owner)?;
+        let level = parse_word(
+            "access_level",
+            entry.access_level.as_deref(),
+            AccessLevel::Enterprise,
+            &AccessLevel::ALL,
+            AccessLevel::name,
+        )?;
+        let profile = AppProfile {
             name: entry.name.clone(),
-            owner_id: self.user_id("owner", &entry.owner)?,
             kind: parse_word(
                 "kind",
                 entry.kind.as_deref(),
@@ -99,13 +106,6 @@ impl<'h> FileWorldBuilder<'h> {
                 &Permission::ALL,
                 Permission::name,
             )?,
-            access_level: parse_word(
-                "access_level",
-                entry.access_level.as_deref(),
-                AccessLevel::Enterprise,
-                &AccessLevel::ALL,
-                AccessLevel::name,
-            )?,
             callback_urls: if entry.callback_urls.is_empty() {
                 vec![CALLBACK.to_owned()]
             } else {
@@ -116,12 +116,11 @@ impl<'h> FileWorldBuilder<'h> {
             request_email: true,
             sign_in: true,
         };
-        let permission = new.permission;
-        let (app, credentials) = apps::create(tx, &new)?;
+        let (app, credentials) = apps::create(tx, owner, level, &profile)?;
         let mut users = Vec::new();
         for username in &entry.tokens {
             let user = self.user_id("tokens", username)?;
-            users.push(issue_user_keys(tx, app.id, user, username, permission)?);
+            users.push(issue_user_keys(tx, app.id, user, username, profile.permission)?);
         }
         self.apps.push(CreatedApp { id: app.id, credentials, users });
         Ok(())

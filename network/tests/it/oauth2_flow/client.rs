@@ -1,7 +1,7 @@
 //! Who speaks at the token endpoint.
 
 use base::Secret;
-use network::apps::{self, OAuthClientKind};
+use network::apps::{self, AppProfile, OAuthClientKind};
 use network::oauth2_flow::{self as flow, ClientCredentials};
 
 use super::{Party, party, said};
@@ -86,12 +86,12 @@ fn suspended_client_is_disclosed_only_after_authentication() {
         world.write(move |tx| Ok(store::apps::update(tx, &deleted)?)).await;
         assert_eq!(judge(&world, credentials.clone()).await, MISSING);
         // A public client that turned confidential has no secret until it is given one.
-        let (id, app) = (app.id, app);
+        let confidential = AppProfile::of(&app).unwrap();
+        let public = AppProfile { kind: OAuthClientKind::Native, ..confidential.clone() };
         world
             .write(move |tx| {
-                store::apps::update(tx, &app)?;
-                apps::set_client_kind(tx, id, OAuthClientKind::Native)?;
-                apps::set_client_kind(tx, id, OAuthClientKind::Web)
+                let app = apps::update(tx, app.clone(), &public)?;
+                apps::update(tx, app, &confidential)
             })
             .await;
         for secret in [credentials.secret.clone(), Some(Secret::new("")), None] {
