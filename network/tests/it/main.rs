@@ -21,6 +21,8 @@ mod connections;
 #[cfg(test)]
 mod counters;
 #[cfg(test)]
+mod developer_apps;
+#[cfg(test)]
 mod emails;
 #[cfg(test)]
 mod encryption;
@@ -39,8 +41,6 @@ mod oauth1_flow;
 mod oauth2_flow;
 #[cfg(test)]
 mod polls;
-#[cfg(test)]
-mod portal;
 #[cfg(test)]
 mod post_facts;
 #[cfg(test)]

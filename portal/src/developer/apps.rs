@@ -2,8 +2,8 @@
 
 use base::{AppId, Entitlement, Error, SplitRefusal};
 use network::apps::AccessLevel;
+use network::developer_apps;
 use network::oauth2_flow::PLAIN_PKCE_USAGE;
-use network::portal;
 use pages::{
     AppAccessSummary, AppForm, AppListItem, AppListPage, AppSettingsPage, AppTab, DeleteAppPage, FormField, NewAppPage,
     Notice, Pager,
@@ -30,7 +30,7 @@ pub(crate) async fn list(call: RequestContext) -> Result<HttpReply, PageExit> {
     let owner = visit.person.user.id;
     let found = call.read(move |tx| {
         let mut rows = Vec::new();
-        for app in portal::list(tx, owner)? {
+        for app in developer_apps::list(tx, owner)? {
             let uses = store::usage::list_last_uses(tx, app.id, Some(owner))?;
             let uses = uses.into_iter().filter(|used| used.kind != PLAIN_PKCE_USAGE);
             let last = uses.map(|used| used.at).max();
@@ -71,7 +71,8 @@ pub(crate) async fn create(call: RequestContext) -> Result<HttpReply, PageExit> 
     if whole {
         let (by, profile) = (visit.audit_actor(), app_form::build_profile(&form));
         let site_name = call.state.page_context.site.name().to_string();
-        let work = move |tx: &mut store::Tx<'_>| portal::create(tx, &by, &profile, AccessLevel::SelfServe, &site_name);
+        let work =
+            move |tx: &mut store::Tx<'_>| developer_apps::create(tx, &by, &profile, AccessLevel::SelfServe, &site_name);
         let form_id = sent.text("form");
         match write_once(&call, visit.person.user.id, &form_id, work).await.split_refusal()? {
             Ok(None) => return Ok(redirect_to(&format!("{}?sent-twice", SITE_LINKS.apps))),
@@ -105,7 +106,7 @@ pub(crate) async fn save_settings(call: RequestContext) -> Result<HttpReply, Pag
     if whole {
         let (by, id, profile) = (own.audit_actor(), own.app.id, app_form::build_profile(&form));
         let site_name = call.state.page_context.site.name().to_string();
-        let work = move |tx: &mut store::Tx<'_>| portal::update(tx, &by, id, &profile, &site_name);
+        let work = move |tx: &mut store::Tx<'_>| developer_apps::update(tx, &by, id, &profile, &site_name);
         match call.write(work).await.split_refusal()? {
             Ok(_) => return Ok(redirect_to(&format!("{action}?saved"))),
             Err(refusal) => failure = app_form::apply_refusal(&mut form, &refusal),
@@ -152,7 +153,7 @@ pub(crate) async fn delete(call: RequestContext) -> Result<HttpReply, PageExit> 
     if let Some(id) = AppId::parse(call.path_text("id")?) {
         let owner = visit.person.user.id;
         // The form was sent twice.
-        if call.read(move |tx| Ok(portal::is_deleted(tx, owner, id)?)).await? {
+        if call.read(move |tx| Ok(developer_apps::is_deleted(tx, owner, id)?)).await? {
             return Ok(redirect_to(SITE_LINKS.apps));
         }
     }
@@ -164,7 +165,7 @@ pub(crate) async fn delete(call: RequestContext) -> Result<HttpReply, PageExit> 
         return Ok(delete_page(&call, &own, name).await?.status(400));
     }
     let (by, id) = (own.audit_actor(), own.app.id);
-    let ended = call.write(move |tx| portal::delete(tx, &by, id)).await;
+    let ended = call.write(move |tx| developer_apps::delete(tx, &by, id)).await;
     outcome_or_page(&call, &own.visit, ended)?;
     Ok(redirect_to(SITE_LINKS.apps))
 }

@@ -1,6 +1,6 @@
 //! The callback tester.
 
-use network::portal;
+use network::developer_apps;
 use pages::{AppTab, CallbackDiff, CallbackTesterPage, CallbackVerdict, FormField};
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
@@ -23,7 +23,7 @@ pub(crate) async fn test(call: RequestContext) -> Result<HttpReply, PageExit> {
         let url = FormField::invalid(url, "Enter a callback URL.");
         return Ok(tester_page(&call, &own, url, None)?.status(400));
     }
-    let tested = portal::test_callback(&own.app, &url, call.state.oauth_settings.ports);
+    let tested = developer_apps::test_callback(&own.app, &url, call.state.oauth_settings.ports);
     let compared = tested.comparisons.into_iter().map(|one| CallbackDiff {
         registered: one.registered,
         submitted: url.clone(),

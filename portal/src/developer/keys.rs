@@ -3,8 +3,8 @@
 use base::{AppId, Fault, Time};
 use network::apps::{AppCredentialKind, AppCredentials};
 use network::audit;
+use network::developer_apps::{self, OwnerAccessToken, RotatedCredential};
 use network::oauth2_flow::PLAIN_PKCE_USAGE;
-use network::portal::{self, OwnerAccessToken, RotatedCredential};
 use pages::{
     AppKeysPage, AppTab, CredentialItem, CredentialKind, CredentialValue, RegenerateKeyPage, RevealedCredentials,
 };
@@ -76,9 +76,9 @@ pub(crate) async fn regenerate(call: RequestContext) -> Result<HttpReply, PageEx
     };
     let outcome = call.write(move |tx| {
         let values = if let Some(which) = which {
-            rotated_values(portal::rotate_credential(tx, &by, id, which)?)
+            rotated_values(developer_apps::rotate_credential(tx, &by, id, which)?)
         } else {
-            let (token, secret) = portal::renew_owner_token(tx, &by, id)?;
+            let (token, secret) = developer_apps::renew_owner_token(tx, &by, id)?;
             vec![
                 credential_value("Access token", token.expose_secret()),
                 credential_value("Access token secret", secret.expose_secret()),
@@ -142,7 +142,7 @@ async fn load_credential_state(call: &RequestContext, own: &OwnedApp) -> Result<
         let bearer = store::apps::bearer_token(tx, id)?;
         Ok(CredentialState {
             bearer: bearer.map(|bearer| secret_ending(bearer.expose_secret())),
-            token: portal::find_owner_token(tx, owner, id)?,
+            token: developer_apps::find_owner_token(tx, owner, id)?,
             used: store::usage::list_last_uses(tx, id, Some(owner))?,
             rotations: list_rotations(tx, id)?,
         })

@@ -15,7 +15,7 @@ pub(crate) mod webhooks;
 
 use base::{AppId, Error, Refusal};
 use network::audit::AuditActor;
-use network::portal;
+use network::developer_apps;
 use pages::PageErrorKind;
 use store::apps::App;
 use web::request_context::RequestContext;
@@ -35,7 +35,7 @@ impl OwnedApp {
             return Err(not_found_page(call, &visit));
         };
         let owner = visit.person.user.id;
-        let found = call.read(move |tx| portal::find(tx, owner, id)).await;
+        let found = call.read(move |tx| developer_apps::find(tx, owner, id)).await;
         let app = outcome_or_page(call, &visit, found)?;
         Ok(Self { visit, app })
     }

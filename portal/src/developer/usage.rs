@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use base::clock::wall_time;
 use base::{Time, UserId, sorted_distinct};
-use network::portal;
+use network::developer_apps;
 use network::usage::WINDOW_MS;
 use pages::{AppUsagePage, Notice, Pager, UsageWindow};
 use web::limits::{LimitCounter, RateLimitSubject, WindowUsage, operation_number};
@@ -84,7 +84,7 @@ async fn recorded_windows(call: &RequestContext, own: &OwnedApp) -> Result<Vec<U
     let (owner, id) = (own.visit.person.user.id, own.app.id);
     let now = wall_time().ms();
     let from = Time::from_ms(now.saturating_sub(now.rem_euclid(WINDOW_MS)));
-    let used = call.read(move |tx| portal::load_usage(tx, owner, id, from)).await;
+    let used = call.read(move |tx| developer_apps::load_usage(tx, owner, id, from)).await;
     let used = outcome_or_page(call, &own.visit, used)?;
     let shown = used.calls.into_iter().filter_map(|calls| {
         let endpoint = call.state.endpoints.iter().find(|endpoint| endpoint.id == calls.operation)?;

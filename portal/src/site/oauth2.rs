@@ -1,7 +1,7 @@
 //! OAuth 2.0 authorization (contract core §2.5).
 
+use network::developer_apps;
 use network::oauth2_flow::{self, AuthorizeRefusal, AuthorizeRefusalReason, AuthorizeRequest, ValidatedAuthorization};
-use network::portal;
 use pages::{CallbackDiff, OAuth2ConsentPage, PageErrorKind};
 use store::apps::{App, AppStatus};
 use web::request_context::{HttpReply, RequestContext};
@@ -126,7 +126,7 @@ fn compare_callbacks(call: &RequestContext, app: &App, url: &str) -> Vec<Callbac
     if !call.state.page_context.config.dev {
         return Vec::new();
     }
-    let tested = portal::test_callback(app, url, call.state.oauth_settings.ports);
+    let tested = developer_apps::test_callback(app, url, call.state.oauth_settings.ports);
     let compared = tested.comparisons.into_iter().map(|one| CallbackDiff {
         registered: one.registered,
         submitted: url.to_owned(),

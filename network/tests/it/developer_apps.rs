@@ -3,7 +3,7 @@ use base::{AppId, Credential, UserId};
 use network::app_names;
 use network::apps::{AccessLevel, App, AppCredentialKind, AppProfile, OAuthClientKind, Permission};
 use network::audit::{self, AuditActor, AuditFilter};
-use network::portal::{self, RotatedCredential};
+use network::developer_apps::{self, RotatedCredential};
 use network::usage::{UsageCounter, WINDOW_MS};
 use store::Tx;
 
@@ -14,7 +14,7 @@ const SITE: &str = "Locum";
 async fn made(world: &World, owner: UserId) -> AppId {
     let create = move |tx: &mut Tx<'_>| {
         let by = AuditActor::user(owner, "192.0.2.1");
-        portal::create(tx, &by, &AppProfile::new("demo"), AccessLevel::SelfServe, SITE)
+        developer_apps::create(tx, &by, &AppProfile::new("demo"), AccessLevel::SelfServe, SITE)
     };
     world.write(create).await.0.id
 }
@@ -27,13 +27,14 @@ fn app_name_with_deceptive_characters_is_refused() {
         let by = AuditActor::user(ada, "192.0.2.1");
         for name in ["Pay\u{202e}lap", "Pay\u{200b}pal", "\u{2800}", "a\nb"] {
             let who = by.clone();
-            let create =
-                move |tx: &mut Tx<'_>| portal::create(tx, &who, &AppProfile::new(name), AccessLevel::SelfServe, SITE);
+            let create = move |tx: &mut Tx<'_>| {
+                developer_apps::create(tx, &who, &AppProfile::new(name), AccessLevel::SelfServe, SITE)
+            };
             let refused = world.refused(create).await;
             assert!(refused.contains("none of them invisible"), "{refused}");
             let who = by.clone();
             let profile = AppProfile::new(name);
-            let refused = world.refused(move |tx| portal::update(tx, &who, id, &profile, SITE)).await;
+            let refused = world.refused(move |tx| developer_apps::update(tx, &who, id, &profile, SITE)).await;
             assert!(refused.contains("none of them invisible"), "{refused}");
         }
     });
@@ -47,12 +48,15 @@ fn app_name_that_could_be_mistaken_is_refused_or_marked() {
         let by = AuditActor::user(ada, "192.0.2.1");
         for name in ["L0cum", "Locum Support", "Demo (official)"] {
             let who = by.clone();
-            let create =
-                move |tx: &mut Tx<'_>| portal::create(tx, &who, &AppProfile::new(name), AccessLevel::SelfServe, SITE);
+            let create = move |tx: &mut Tx<'_>| {
+                developer_apps::create(tx, &who, &AppProfile::new(name), AccessLevel::SelfServe, SITE)
+            };
             assert!(world.refused(create).await.contains("name"), "{name}");
             let who = by.clone();
             let profile = AppProfile::new(name);
-            assert!(world.refused(move |tx| portal::update(tx, &who, id, &profile, SITE)).await.contains("name"));
+            assert!(
+                world.refused(move |tx| developer_apps::update(tx, &who, id, &profile, SITE)).await.contains("name")
+            );
         }
         let similar = async |id: AppId| {
             let find = move |tx: &mut Tx<'_>| {
@@ -68,7 +72,7 @@ fn app_name_that_could_be_mistaken_is_refused_or_marked() {
         assert_eq!(similar(id).await, Some((eve, "demo".to_owned())));
         let who = AuditActor::user(eve, "192.0.2.6");
         let profile = AppProfile::new("D\u{435}m0");
-        world.write(move |tx| portal::update(tx, &who, other, &profile, SITE)).await;
+        world.write(move |tx| developer_apps::update(tx, &who, other, &profile, SITE)).await;
         assert_eq!(similar(id).await, Some((eve, "D\u{435}m0".to_owned())));
         world.write(move |tx| network::apps::delete(tx, other)).await;
         assert_eq!(similar(id).await, None);
@@ -94,16 +98,21 @@ fn developer_sees_own_apps_only() {
             })*};
         }
         hidden!(
-            |tx: &mut Tx<'_>, by: &AuditActor, id| portal::update(tx, by, id, &AppProfile::new("demo"), SITE),
-            |tx: &mut Tx<'_>, by: &AuditActor, id| portal::rotate_credential(tx, by, id, AppCredentialKind::Api),
-            |tx: &mut Tx<'_>, by: &AuditActor, id| portal::delete(tx, by, id),
-            |tx: &mut Tx<'_>, by: &AuditActor, id| portal::renew_owner_token(tx, by, id),
-            |tx: &mut Tx<'_>, _: &AuditActor, id| portal::find_owner_token(tx, UserId::new(7), id),
-            |tx: &mut Tx<'_>, _: &AuditActor, id| portal::find(tx, UserId::new(7), id),
-            |tx: &mut Tx<'_>, _: &AuditActor, id| portal::load_usage(tx, UserId::new(7), id, wall_time()),
+            |tx: &mut Tx<'_>, by: &AuditActor, id| developer_apps::update(tx, by, id, &AppProfile::new("demo"), SITE),
+            |tx: &mut Tx<'_>, by: &AuditActor, id| developer_apps::rotate_credential(
+                tx,
+                by,
+                id,
+                AppCredentialKind::Api
+            ),
+            |tx: &mut Tx<'_>, by: &AuditActor, id| developer_apps::delete(tx, by, id),
+            |tx: &mut Tx<'_>, by: &AuditActor, id| developer_apps::renew_owner_token(tx, by, id),
+            |tx: &mut Tx<'_>, _: &AuditActor, id| developer_apps::find_owner_token(tx, UserId::new(7), id),
+            |tx: &mut Tx<'_>, _: &AuditActor, id| developer_apps::find(tx, UserId::new(7), id),
+            |tx: &mut Tx<'_>, _: &AuditActor, id| developer_apps::load_usage(tx, UserId::new(7), id, wall_time()),
         );
         let listed = async |owner| {
-            let list = move |tx: &mut Tx<'_>| portal::list(tx, owner);
+            let list = move |tx: &mut Tx<'_>| developer_apps::list(tx, owner);
             world.store.read(list).await.unwrap().len()
         };
         assert_eq!((listed(ada).await, listed(eve).await), (1, 0));
@@ -118,7 +127,7 @@ fn developer_changes_an_app() {
         let by = AuditActor::user(ada, "192.0.2.1");
         let act = |profile: AppProfile| {
             let by = by.clone();
-            move |tx: &mut Tx<'_>| portal::update(tx, &by, id, &profile, SITE)
+            move |tx: &mut Tx<'_>| developer_apps::update(tx, &by, id, &profile, SITE)
         };
         let profile = AppProfile {
             website_url: "https://example.org".to_owned(),
@@ -163,12 +172,12 @@ fn developer_regenerates_credentials_and_deletes_an_app() {
         let by = AuditActor::user(ada, "192.0.2.1");
         let rotate = |which: AppCredentialKind| {
             let by = by.clone();
-            move |tx: &mut Tx<'_>| portal::rotate_credential(tx, &by, id, which)
+            move |tx: &mut Tx<'_>| developer_apps::rotate_credential(tx, &by, id, which)
         };
         let RotatedCredential::Client { secret, .. } = world.write(rotate(AppCredentialKind::Client)).await else {
             panic!("another credential");
         };
-        let find = move |tx: &mut Tx<'_>| portal::find(tx, ada, id);
+        let find = move |tx: &mut Tx<'_>| developer_apps::find(tx, ada, id);
         let stored = world.store.read(find).await.unwrap().client_secret_digest;
         assert_eq!(stored, Some(secret.digest().to_vec()));
         let RotatedCredential::Api { secret, .. } = world.write(rotate(AppCredentialKind::Api)).await else {
@@ -177,18 +186,18 @@ fn developer_regenerates_credentials_and_deletes_an_app() {
         assert_eq!(world.store.read(find).await.unwrap().api_secret, secret);
 
         let who = by.clone();
-        let renew = move |tx: &mut Tx<'_>| portal::renew_owner_token(tx, &who, id);
+        let renew = move |tx: &mut Tx<'_>| developer_apps::renew_owner_token(tx, &who, id);
         let first = world.write(renew.clone()).await;
         let second = world.write(renew).await;
         assert_ne!(first.0, second.0);
         let live = move |tx: &mut Tx<'_>| Ok(store::tokens::find_oauth1(tx, &first.0.digest())?);
         let first = world.store.read(live).await.unwrap().unwrap();
         assert!(first.revoked_at.is_some());
-        let own = move |tx: &mut Tx<'_>| portal::find_owner_token(tx, ada, id);
+        let own = move |tx: &mut Tx<'_>| developer_apps::find_owner_token(tx, ada, id);
         let permission = world.store.read(own).await.unwrap().unwrap().permission;
         assert_eq!(permission, Permission::Write);
 
-        world.write(move |tx| portal::delete(tx, &by, id)).await;
+        world.write(move |tx| developer_apps::delete(tx, &by, id)).await;
         assert!(world.refused(find).await.contains("NotFound"));
         let kinds = crate::sessions::kinds(&world).await;
         let expected = "app.create app.rotate app.rotate token.own token.own app.delete";
@@ -236,7 +245,7 @@ fn usage_is_counted_by_window_and_stored_in_one_write() {
         usage.record_call_at(id, Credential::OAuth1, Some(ada), "getUsers", window);
         usage.record_call_at(id, Credential::OAuth2, Some(UserId::new(5)), "getUsers", window);
         usage.flush(&world.store).await.unwrap();
-        let read = move |tx: &mut Tx<'_>| portal::load_usage(tx, ada, id, window);
+        let read = move |tx: &mut Tx<'_>| developer_apps::load_usage(tx, ada, id, window);
         let used = world.store.read(read).await.unwrap();
         let calls: Vec<_> = used.calls.iter().map(|calls| calls.calls).collect();
         assert_eq!(calls, [6, 1]);
