@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use base::Fault;
 use store::DatabaseLocation;
+use tempfile::TempDir;
 
 use crate::config::{DATABASE_FILE, ServerSettings};
 use crate::instance::{create_private_folder, search_index_folder};
@@ -14,6 +15,8 @@ use crate::instance::{create_private_folder, search_index_folder};
 pub(super) const STAGED_FOLDER: &str = "staged";
 /// In a world's folder: its own files while others replace them.
 pub(super) const REPLACED_FOLDER: &str = "replaced";
+/// In a world's folder: a folder for each replacement, with what it no longer needs.
+pub(super) const REMOVED_FOLDER: &str = "removed";
 
 const MEDIA_FOLDER: &str = "media";
 const SEARCH_FOLDER: &str = "search";
@@ -63,6 +66,10 @@ impl WorldFiles {
 
     /// Moves the files of `staged` to the places of these, which are kept in `aside`. They are put back if that fails.
     pub(crate) fn replace_with(&self, staged: &Self, aside: &Path) -> Result<(), Fault> {
+        if self.database.exists() {
+            // Of a replacement whose files could not be set aside.
+            remove_path(aside)?;
+        }
         create_private_folder(aside)?;
         let replaced = Self::in_folder(aside);
         let moved = self.exchange(staged, &replaced);
@@ -73,6 +80,9 @@ impl WorldFiles {
     }
 
     fn exchange(&self, staged: &Self, replaced: &Self) -> Result<(), Fault> {
+        if !staged.database.exists() {
+            return Err(Fault::new(format!("{} is missing", staged.database.display())));
+        }
         for (own, place) in self.pairs(replaced).into_iter().rev() {
             move_if_present(own, place)?;
         }
@@ -116,8 +126,21 @@ pub(crate) fn recover_interrupted_replacement(settings: &ServerSettings) -> Resu
     {
         own.restore_from(&WorldFiles::in_folder(&aside))?;
     }
-    remove_path(&aside)?;
-    remove_path(&folder.join(STAGED_FOLDER))
+    for name in [REPLACED_FOLDER, STAGED_FOLDER, REMOVED_FOLDER] {
+        remove_path(&folder.join(name))?;
+    }
+    Ok(())
+}
+
+/// Moves what a replacement has left to a folder of its own, which is returned.
+pub(super) fn set_leftovers_aside(folder: &Path) -> Result<TempDir, Fault> {
+    let removed = folder.join(REMOVED_FOLDER);
+    create_private_folder(&removed)?;
+    let place = TempDir::new_in(removed).map_err(Fault::context("removing replaced files"))?;
+    for name in [REPLACED_FOLDER, STAGED_FOLDER] {
+        move_if_present(&folder.join(name), &place.path().join(name))?;
+    }
+    Ok(place)
 }
 
 /// Whatever is there, if anything.

@@ -22,9 +22,10 @@ pub(crate) use registry::WorldRegistry;
 pub(crate) use templates::{build_index, first_rng, save_template};
 
 /// Folders in the data directory that only a development server has.
-pub(crate) const DEVELOPMENT_FOLDERS: [&str; 5] = [
+pub(crate) const DEVELOPMENT_FOLDERS: [&str; 6] = [
     files::STAGED_FOLDER,
     files::REPLACED_FOLDER,
+    files::REMOVED_FOLDER,
     templates::TEMPLATES_FOLDER,
     snapshots::SNAPSHOTS_FOLDER,
     WORLDS_FOLDER,

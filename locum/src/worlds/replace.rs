@@ -1,6 +1,6 @@
 //! Opens the files of a world, and replaces them while it is served.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use ads_delivery::evaluator::Evaluator;
@@ -8,9 +8,10 @@ use base::id::snowflake_time;
 use base::{Error, Fault, Refusal, clock};
 use emulator::worlds::WorldReplacement;
 use store::{Store, StoreOptions};
+use tempfile::TempDir;
 
 use super::credentials::{mark_credentials, marked_rng};
-use super::files::{REPLACED_FOLDER, STAGED_FOLDER, WorldFiles, remove_path};
+use super::files::{REPLACED_FOLDER, STAGED_FOLDER, WorldFiles, remove_path, set_leftovers_aside};
 use super::registry::WorldRegistry;
 use super::slot::{StoreSeed, WorldSlot, close_world};
 use crate::dev::EnvFile;
@@ -94,7 +95,9 @@ impl WorldRegistry {
         *exclusive = Some(Arc::new(world));
         drop(exclusive);
         let milliseconds = began.elapsed().as_secs_f64() * 1000.0;
-        remove_in_background(vec![aside, slot.folder.join(STAGED_FOLDER)]);
+        // The next replacement uses the same names.
+        let leftovers = set_leftovers_aside(&slot.folder)?;
+        tokio::task::spawn_blocking(move || remove_leftovers(leftovers));
         Ok(WorldReplacement { milliseconds })
     }
 }
@@ -194,12 +197,8 @@ pub(super) async fn run_blocking<T: Send + 'static, E: From<Fault> + Send + 'sta
     done.map_err(|error| E::from(Fault::from_cause("working on a world's files".to_owned(), error)))?
 }
 
-fn remove_in_background(paths: Vec<PathBuf>) {
-    tokio::task::spawn_blocking(move || {
-        for path in paths {
-            if let Err(fault) = remove_path(&path) {
-                tracing::warn!(error = %fault, "failed to remove replaced files; the next start does");
-            }
-        }
-    });
+fn remove_leftovers(folder: TempDir) {
+    if let Err(error) = folder.close() {
+        tracing::warn!(%error, "failed to remove replaced files; the next start does");
+    }
 }

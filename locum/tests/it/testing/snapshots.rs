@@ -66,6 +66,33 @@ fn reset_returns_to_the_first_answers_and_keys() {
 }
 
 #[test]
+fn resets_without_a_pause_and_at_the_same_time_leave_the_seed() {
+    let server = start();
+    let reset = || drop(server.call_control(TestRequest::post("/control/v1/reset")).assert_status(200));
+    let assert_has_seed = || {
+        let ada = TestRequest::get("/2/users/by/username/ada").bearer(server.env_value("BEARER_TOKEN"));
+        assert_eq!(server.send(ada).assert_status(200)["data"]["username"], "ada");
+    };
+    for _ in 0..10 {
+        reset();
+        reset();
+        assert_has_seed();
+    }
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| (0..3).for_each(|_| reset()));
+        }
+    });
+    assert_has_seed();
+    wait_until("the replaced files are removed", || {
+        ["staged", "replaced", "removed"].iter().all(|name| {
+            let mut left = std::fs::read_dir(server.data_dir().join(name)).into_iter().flatten();
+            left.next().is_none()
+        })
+    });
+}
+
+#[test]
 fn snapshot_load_undoes_writes_and_disconnects_streams() {
     let server = start();
     let kept = publish(&server, "kept");
