@@ -273,18 +273,18 @@ fn is_sound(database: Option<&Value>) -> bool {
     database.is_none_or(|checked| fsck::exit_code(checked) == ExitCode::SUCCESS)
 }
 
+/// The write-ahead log of a database that is missing would change the one that takes its place.
 fn move_aside(target: &Path) -> Result<Option<PathBuf>, CommandError> {
-    if !target.exists() {
-        return Ok(None);
-    }
     let aside = append_suffix(target, &format!(".before-{}", clock::wall_time().seconds()));
+    let mut moved = None;
     for end in ["-wal", "-shm", ""] {
         let from = append_suffix(target, end);
         if from.exists() {
             fs::rename(&from, append_suffix(&aside, end)).map_err(Fault::context("moving the database aside"))?;
+            moved = Some(aside.clone());
         }
     }
-    Ok(Some(aside))
+    Ok(moved)
 }
 
 fn append_suffix(path: &Path, end: &str) -> PathBuf {

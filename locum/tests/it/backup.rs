@@ -16,25 +16,25 @@ use crate::media::{at_once, samples};
 
 const PASSPHRASE: &str = "correct horse battery staple";
 
-fn text(path: &Path) -> &str {
+pub(crate) fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
 /// A file with the passphrase of the master key.
-fn passphrase_file(server: &TestServer) -> PathBuf {
+pub(crate) fn passphrase_file(server: &TestServer) -> PathBuf {
     let path = server.sibling_path("passphrase");
     fs::write(&path, PASSPHRASE).unwrap();
     path
 }
 
 /// Backs up everything including the master key.
-fn backup(server: &TestServer, target: &str) -> Value {
+pub(crate) fn backup(server: &TestServer, target: &str) -> Value {
     let passphrase = passphrase_file(server);
     server.run_cli(&["backup", target, "--key-passphrase-file", text(&passphrase)]).json()
 }
 
 /// A user whose post has a picture.
-fn publish_picture(server: &TestServer) -> String {
+pub(crate) fn publish_picture(server: &TestServer) -> String {
     let user = server.new_user("painter");
     let uploaded = at_once(&user, "tweet_image", &samples::png(40, 30)).assert_status(200);
     let media = json!({ "media_ids": [uploaded["data"]["id"]] });

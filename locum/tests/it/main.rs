@@ -76,6 +76,7 @@ mod query_limits;
 mod random;
 mod replies;
 mod reposts;
+mod restore;
 mod revocation;
 mod roles;
 mod round_trips;

@@ -1,0 +1,27 @@
+//! Restores into places that are not empty, on other file systems, or another user's, and what is not in a backup.
+
+use std::fs;
+use std::path::Path;
+
+use crate::backup::{backup, text};
+use crate::harness::{DatabaseEngine, TestServer, suite_engine};
+
+#[test]
+fn write_ahead_log_of_a_lost_database_is_moved_aside_by_a_restore() {
+    if suite_engine() == DatabaseEngine::Postgres {
+        return;
+    }
+    let mut server = TestServer::start(&[]);
+    let target = server.sibling_path("backup.tar");
+    backup(&server, text(&target));
+    server.new_user("later");
+    server.kill();
+    let file = server.data_dir().join("locum.db");
+    assert!(fs::metadata(file.with_extension("db-wal")).unwrap().len() > 0);
+    fs::remove_file(&file).unwrap();
+    let restored = server.run_cli(&["restore", text(&target)]).json();
+    assert!(!file.with_extension("db-wal").exists());
+    assert!(Path::new(&format!("{}-wal", restored["aside"].as_str().unwrap())).exists(), "{restored}");
+    server.restart();
+    assert_eq!(server.run_cli(&["fsck"]).json()["sound"], true);
+}
