@@ -5,13 +5,15 @@ use std::path::{Path, PathBuf};
 
 use base::Fault;
 
+use crate::instance::create_private_folder;
+
 pub(crate) struct ScratchFolder(PathBuf);
 
 impl ScratchFolder {
     /// Removes what a killed process left.
     pub(crate) fn create(path: PathBuf) -> Result<Self, Fault> {
         let _left = fs::remove_dir_all(&path);
-        fs::create_dir(&path).map_err(|error| Fault::from_cause(format!("creating {}", path.display()), error))?;
+        create_private_folder(&path)?;
         Ok(Self(path))
     }
 

@@ -13,6 +13,7 @@ mod limit_process;
 mod migrate;
 mod proxy_check;
 mod restore;
+mod restore_database;
 mod restore_media;
 mod routes;
 mod version;

@@ -6,11 +6,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use base::encryption::{Keyring, MasterKey};
-use base::{Error, Fault, Rng, clock};
+use base::{Error, Fault, Rng};
 use serde_json::{Value, json};
 use store::{DatabaseLocation, Store, StoreOptions};
 
 use super::fsck;
+use super::restore_database::{append_suffix, replace_database};
 use super::restore_media::{MediaCheck, install_media, list_unlisted_media};
 use crate::arguments::{GlobalArgs, RestoreArgs};
 use crate::backup::{BackupLocation, BackupManifest, BackupReader, HashedContent, ScratchFolder, read_passphrase};
@@ -20,7 +21,8 @@ use crate::config::{DATABASE_FILE, ServerSettings};
 use crate::instance::{self, Instance, InstanceManifest, NoProgress, RestoredKeyFiles};
 use crate::output::{OutputOptions, TerminalProgress, describe_restore};
 
-const SCRATCH_FOLDER: &str = "restoring";
+/// Of a folder on the file system of the database.
+const SCRATCH_SUFFIX: &str = ".restoring";
 
 pub(crate) fn restore_backup(
     common: &GlobalArgs,
@@ -98,7 +100,7 @@ impl Restore<'_> {
         }
         let data_dir = &self.settings.core.data_dir;
         instance::create_private_folder(data_dir)?;
-        let scratch = ScratchFolder::create(data_dir.join(SCRATCH_FOLDER))?;
+        let scratch = ScratchFolder::create(append_suffix(&self.local_database(), SCRATCH_SUFFIX))?;
         let database = self.check_database(scratch.path(), keys)?;
         let files = self.settings.open_media_files()?;
         let is_usable = is_sound(database.as_ref());
@@ -223,6 +225,14 @@ impl Restore<'_> {
         record
     }
 
+    /// The default place if the database is on a server.
+    fn local_database(&self) -> PathBuf {
+        match self.settings.database_location() {
+            DatabaseLocation::File(path) => path,
+            DatabaseLocation::Server(_) => self.settings.core.data_dir.join(DATABASE_FILE),
+        }
+    }
+
     /// Holds the data directory's lock while the database is replaced.
     fn install_database(&self, scratch: &Path) -> Result<Option<PathBuf>, CommandError> {
         let data_dir = &self.settings.core.data_dir;
@@ -238,12 +248,11 @@ impl Restore<'_> {
         let guard = instance::block_on(guard)?;
         let mut record = self.record();
         record.starts += InstanceManifest::read(data_dir)?.map_or(0, |existing| existing.starts);
-        let aside = move_aside(&target)?;
         // The search index belongs to the old database; the next server rebuilds it.
         let _gone = fs::remove_dir_all(instance::search_index_folder(&self.settings));
-        let moved = fs::rename(scratch.join(DATABASE_FILE), target).map_err(Fault::context("installing the backup"));
+        let replaced = replace_database(&scratch.join(DATABASE_FILE), &target);
         guard.close();
-        moved?;
+        let aside = replaced?;
         record.write(data_dir)?;
         Ok(aside)
     }
@@ -271,24 +280,4 @@ impl Restore<'_> {
 /// Of a checked database, or of a backup without one.
 fn is_sound(database: Option<&Value>) -> bool {
     database.is_none_or(|checked| fsck::exit_code(checked) == ExitCode::SUCCESS)
-}
-
-/// The write-ahead log of a database that is missing would change the one that takes its place.
-fn move_aside(target: &Path) -> Result<Option<PathBuf>, CommandError> {
-    let aside = append_suffix(target, &format!(".before-{}", clock::wall_time().seconds()));
-    let mut moved = None;
-    for end in ["-wal", "-shm", ""] {
-        let from = append_suffix(target, end);
-        if from.exists() {
-            fs::rename(&from, append_suffix(&aside, end)).map_err(Fault::context("moving the database aside"))?;
-            moved = Some(aside.clone());
-        }
-    }
-    Ok(moved)
-}
-
-fn append_suffix(path: &Path, end: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(end);
-    PathBuf::from(name)
 }

@@ -25,3 +25,27 @@ fn write_ahead_log_of_a_lost_database_is_moved_aside_by_a_restore() {
     server.restart();
     assert_eq!(server.run_cli(&["fsck"]).json()["sound"], true);
 }
+
+#[test]
+fn database_on_another_file_system_is_restored_and_replaced() {
+    if suite_engine() == DatabaseEngine::Postgres {
+        return;
+    }
+    let mut server = TestServer::start(&[]);
+    let Ok(elsewhere) = tempfile::tempdir_in("/dev/shm") else { return };
+    let device = |path: &Path| fs::metadata(path).unwrap().dev();
+    if device(elsewhere.path()) == device(&server.data_dir()) {
+        return;
+    }
+    let target = server.sibling_path("backup.tar");
+    backup(&server, text(&target));
+    server.stop();
+    let database = elsewhere.path().join("locum.db");
+    let place = format!("db.url={}", text(&database));
+    for more in [&[][..], &["--replace"]] {
+        let restored = server.run_cli(&[&["restore", text(&target), "--set", &place], more].concat()).json();
+        assert!(restored["restored"] == true && database.exists(), "{restored}");
+        assert_eq!(restored["aside"].is_string(), !more.is_empty(), "{restored}");
+    }
+    assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 2);
+}
