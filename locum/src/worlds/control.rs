@@ -311,7 +311,7 @@ fn make_folder(
     keyring: base::encryption::Keyring,
 ) -> Result<EnvFile, Error> {
     remove_path(&slot.folder)?;
-    source.files.copy_to(&slot.folder)?;
+    source.files.copy_to(&WorldFiles::in_folder(&slot.folder))?;
     let mark = slot.origin.mark.as_deref().unwrap_or_default();
     let lines = mark_copy(slot, &slot.folder, mark, keyring)?;
     let lines = add_addresses(lines, slot, main_url);

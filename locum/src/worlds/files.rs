@@ -48,15 +48,29 @@ impl WorldFiles {
         }
     }
 
+    /// The files of a copy in the world's folder. Its media are next to the world's, which may be on another file system.
+    pub(super) fn copy_in(&self, folder: &Path, name: &str) -> Self {
+        let copy = Self::in_folder(&folder.join(name));
+        if self.media.parent() == Some(folder) {
+            return copy;
+        }
+        let mut media = self.media.clone();
+        media.as_mut_os_string().push(format!(".locum-{name}"));
+        Self { media, ..copy }
+    }
+
+    pub(super) fn remove_copy(&self, folder: &Path, name: &str) -> Result<(), Fault> {
+        remove_path(&self.copy_in(folder, name).media)?;
+        remove_path(&folder.join(name))
+    }
+
     /// Copies them to a new folder. Media files and those of the index never change, so that links are enough.
-    pub(crate) fn copy_to(&self, folder: &Path) -> Result<Self, Fault> {
-        create_private_folder(folder)?;
-        let copy = Self::in_folder(folder);
+    pub(crate) fn copy_to(&self, copy: &Self) -> Result<(), Fault> {
+        create_private_folder(copy.database.parent().unwrap_or(Path::new(".")))?;
         // The kernel shares the blocks where the file system can.
         fs::copy(&self.database, &copy.database).map_err(Fault::context("copying the database"))?;
         link_folder(&self.media, &copy.media)?;
-        link_index(&self.search, &copy.search)?;
-        Ok(copy)
+        link_index(&self.search, &copy.search)
     }
 
     fn pairs<'a>(&'a self, other: &'a Self) -> [(&'a Path, &'a Path); 3] {
@@ -64,17 +78,18 @@ impl WorldFiles {
         [(&self.media, &other.media), (&self.search, &other.search), (&self.database, &other.database)]
     }
 
-    /// Moves the files of `staged` to the places of these, which are kept in `aside`. They are put back if that fails.
-    pub(crate) fn replace_with(&self, staged: &Self, aside: &Path) -> Result<(), Fault> {
+    /// Moves the staged files of `folder` to the places of these, which are kept aside in it. They are put back if that
+    /// fails.
+    pub(crate) fn replace_by_staged(&self, folder: &Path) -> Result<(), Fault> {
         if self.database.exists() {
             // Of a replacement whose files could not be set aside.
-            remove_path(aside)?;
+            self.remove_copy(folder, REPLACED_FOLDER)?;
         }
-        create_private_folder(aside)?;
-        let replaced = Self::in_folder(aside);
-        let moved = self.exchange(staged, &replaced);
+        create_private_folder(&folder.join(REPLACED_FOLDER))?;
+        let (staged, replaced) = (self.copy_in(folder, STAGED_FOLDER), self.copy_in(folder, REPLACED_FOLDER));
+        let moved = self.exchange(&staged, &replaced);
         if moved.is_err() {
-            self.restore_from(&replaced)?;
+            self.restore_replaced(folder)?;
         }
         moved
     }
@@ -101,8 +116,9 @@ impl WorldFiles {
         ["db-wal", "db-shm"].map(|ending| self.database.with_extension(ending))
     }
 
-    /// Puts back what [`Self::replace_with`] moved aside.
-    pub(crate) fn restore_from(&self, replaced: &Self) -> Result<(), Fault> {
+    /// Puts back what [`Self::replace_by_staged`] moved aside.
+    pub(crate) fn restore_replaced(&self, folder: &Path) -> Result<(), Fault> {
+        let replaced = &self.copy_in(folder, REPLACED_FOLDER);
         for (old, own) in replaced.sidecars().into_iter().zip(self.sidecars()) {
             move_if_present(&old, &own)?;
         }
@@ -119,28 +135,27 @@ impl WorldFiles {
 /// Completes or takes back a replacement during which the process ended.
 pub(crate) fn recover_interrupted_replacement(settings: &ServerSettings) -> Result<(), Fault> {
     let folder = &settings.core.data_dir;
-    let aside = folder.join(REPLACED_FOLDER);
-    if let Some(own) = WorldFiles::from_settings(settings)
-        && aside.exists()
-        && !own.database.exists()
-    {
-        own.restore_from(&WorldFiles::in_folder(&aside))?;
+    let Some(own) = WorldFiles::from_settings(settings) else { return Ok(()) };
+    if folder.join(REPLACED_FOLDER).exists() && !own.database.exists() {
+        own.restore_replaced(folder)?;
     }
-    for name in [REPLACED_FOLDER, STAGED_FOLDER, REMOVED_FOLDER] {
-        remove_path(&folder.join(name))?;
-    }
-    Ok(())
+    [REPLACED_FOLDER, STAGED_FOLDER, REMOVED_FOLDER].into_iter().try_for_each(|name| own.remove_copy(folder, name))
 }
 
-/// Moves what a replacement has left to a folder of its own, which is returned.
-pub(super) fn set_leftovers_aside(folder: &Path) -> Result<TempDir, Fault> {
-    let removed = folder.join(REMOVED_FOLDER);
-    create_private_folder(&removed)?;
-    let place = TempDir::new_in(removed).map_err(Fault::context("removing replaced files"))?;
+/// Moves what a replacement has left to folders of its own, which are returned.
+pub(super) fn set_leftovers_aside(own: &WorldFiles, folder: &Path) -> Result<[TempDir; 2], Fault> {
+    let new_folder = |parent: &Path| {
+        create_private_folder(parent)?;
+        TempDir::new_in(parent).map_err(Fault::context("removing replaced files"))
+    };
+    let (removed, media) = (folder.join(REMOVED_FOLDER), own.copy_in(folder, REMOVED_FOLDER).media);
+    let media = new_folder(if media.starts_with(&removed) { &removed } else { &media })?;
+    let files = new_folder(&removed)?;
     for name in [REPLACED_FOLDER, STAGED_FOLDER] {
-        move_if_present(&folder.join(name), &place.path().join(name))?;
+        move_if_present(&own.copy_in(folder, name).media, &media.path().join(name))?;
+        move_if_present(&folder.join(name), &files.path().join(name))?;
     }
-    Ok(place)
+    Ok([files, media])
 }
 
 /// Whatever is there, if anything.
@@ -236,7 +251,7 @@ fn link_index(from: &Path, to: &Path) -> Result<(), Fault> {
 mod tests {
     use std::fs;
 
-    use super::{REPLACED_FOLDER, WorldFiles};
+    use super::{STAGED_FOLDER, WorldFiles};
 
     #[test]
     fn replaced_files_can_be_put_back() {
@@ -249,14 +264,16 @@ mod tests {
         write(&own.database, "old");
         write(&own.media.join("a/b"), "picture");
         write(&own.search.join("3/meta.json"), "{}");
-        let copy = own.copy_to(&folder.path().join("copy")).unwrap();
+        let copy = own.copy_in(folder.path(), STAGED_FOLDER);
+        own.copy_to(&copy).unwrap();
         fs::write(&copy.database, "new").unwrap();
-        let aside = folder.path().join(REPLACED_FOLDER);
-        own.replace_with(&copy, &aside).unwrap();
+        own.replace_by_staged(folder.path()).unwrap();
         assert_eq!(fs::read_to_string(&own.database).unwrap(), "new");
         assert!(own.media.join("a/b").exists() && own.search.join("4/meta.json").exists());
-        own.restore_from(&WorldFiles::in_folder(&aside)).unwrap();
+        own.restore_replaced(folder.path()).unwrap();
         assert_eq!(fs::read_to_string(&own.database).unwrap(), "old");
         assert!(own.media.join("a/b").exists() && own.search.join("3/meta.json").exists());
+        own.replace_by_staged(folder.path()).unwrap_err();
+        assert_eq!(fs::read_to_string(&own.database).unwrap(), "old", "nothing is staged");
     }
 }

@@ -11,7 +11,7 @@ use store::{Store, StoreOptions};
 use tempfile::TempDir;
 
 use super::credentials::{mark_credentials, marked_rng};
-use super::files::{REPLACED_FOLDER, STAGED_FOLDER, WorldFiles, remove_path, set_leftovers_aside};
+use super::files::{STAGED_FOLDER, WorldFiles, set_leftovers_aside};
 use super::registry::WorldRegistry;
 use super::slot::{StoreSeed, WorldSlot, close_world};
 use crate::dev::EnvFile;
@@ -69,9 +69,8 @@ impl WorldRegistry {
             id_floor = world.instance.store.context().ids.next::<()>().get();
             close_world(world).await?;
         }
-        let (staged, aside) = (slot.folder.join(STAGED_FOLDER), slot.folder.join(REPLACED_FOLDER));
-        let (places, place) = (own.clone(), aside.clone());
-        let moved = run_blocking(move || places.replace_with(&WorldFiles::in_folder(&staged), &place)).await;
+        let (places, folder) = (own.clone(), slot.folder.clone());
+        let moved = run_blocking(move || places.replace_by_staged(&folder)).await;
         let opened = match moved {
             Ok(()) => match next_seed(slot, continuation, id_floor) {
                 Ok(seed) => self.open_files(slot, Some(seed)).await,
@@ -82,9 +81,9 @@ impl WorldRegistry {
         let world = match opened {
             Ok(world) => world,
             Err(error) => {
-                let (folder, aside) = (slot.folder.clone(), aside.clone());
+                let folder = slot.folder.clone();
                 run_blocking(move || {
-                    own.restore_from(&WorldFiles::in_folder(&aside))?;
+                    own.restore_replaced(&folder)?;
                     record.write(&folder)
                 })
                 .await?;
@@ -96,7 +95,7 @@ impl WorldRegistry {
         drop(exclusive);
         let milliseconds = began.elapsed().as_secs_f64() * 1000.0;
         // The next replacement uses the same names.
-        let leftovers = set_leftovers_aside(&slot.folder)?;
+        let leftovers = set_leftovers_aside(&own, &slot.folder)?;
         tokio::task::spawn_blocking(move || remove_leftovers(leftovers));
         Ok(WorldReplacement { milliseconds })
     }
@@ -166,11 +165,11 @@ pub(super) fn stage_copy(
     source: &WorldFiles,
     keyring: base::encryption::Keyring,
 ) -> Result<Option<EnvFile>, Error> {
-    let staged = slot.folder.join(STAGED_FOLDER);
-    remove_path(&staged)?;
-    source.copy_to(&staged)?;
+    let own = local_files(slot)?;
+    own.remove_copy(&slot.folder, STAGED_FOLDER)?;
+    source.copy_to(&own.copy_in(&slot.folder, STAGED_FOLDER))?;
     match &slot.origin.mark {
-        Some(mark) => mark_copy(slot, &staged, mark, keyring).map(Some),
+        Some(mark) => mark_copy(slot, &slot.folder.join(STAGED_FOLDER), mark, keyring).map(Some),
         None => Ok(None),
     }
 }
@@ -197,8 +196,10 @@ pub(super) async fn run_blocking<T: Send + 'static, E: From<Fault> + Send + 'sta
     done.map_err(|error| E::from(Fault::from_cause("working on a world's files".to_owned(), error)))?
 }
 
-fn remove_leftovers(folder: TempDir) {
-    if let Err(error) = folder.close() {
-        tracing::warn!(%error, "failed to remove replaced files; the next start does");
+fn remove_leftovers(folders: [TempDir; 2]) {
+    for folder in folders {
+        if let Err(error) = folder.close() {
+            tracing::warn!(%error, "failed to remove replaced files; the next start does");
+        }
     }
 }

@@ -69,7 +69,7 @@ pub(crate) fn save_template(settings: &ServerSettings, record: &InstanceManifest
     let part = folder.with_extension("part");
     remove_path(&part)?;
     remove_path(&folder)?;
-    files.copy_to(&part)?;
+    files.copy_to(&WorldFiles::in_folder(&part))?;
     record.write(&part)?;
     std::fs::rename(&part, &folder).map_err(Fault::context("keeping a copy of the new world"))
 }

@@ -5,7 +5,9 @@ use std::thread;
 
 use serde_json::{Value, json};
 
+use crate::backup::files_under;
 use crate::harness::{DatabaseEngine, StreamClient, TestRequest, TestServer, wait_until};
+use crate::media::{samples, upload_request};
 
 const RULES: &str = "/2/tweets/search/stream/rules";
 
@@ -89,6 +91,28 @@ fn resets_without_a_pause_and_at_the_same_time_leave_the_seed() {
             let mut left = std::fs::read_dir(server.data_dir().join(name)).into_iter().flatten();
             left.next().is_none()
         })
+    });
+}
+
+#[test]
+fn world_with_media_on_another_file_system_is_reset_and_loaded() {
+    let Ok(elsewhere) = tempfile::tempdir_in("/dev/shm") else { return };
+    let media = elsewhere.path().join("media");
+    let setting = format!("media.dir={}", media.display());
+    let server = TestServer::start_on_engine(DatabaseEngine::Sqlite, &["--set", &setting]);
+    server.run_cli(&["reset"]).assert_success();
+    let seed = files_under(&media);
+    server.run_cli(&["snapshot", "save", "seed"]).assert_success();
+    for command in [&["reset"][..], &["snapshot", "load", "seed"]] {
+        let upload = upload_request("tweet_image", &samples::png(40, 30));
+        server.send(upload.bearer(server.env_value("USER_TOKEN"))).assert_status(200);
+        assert!(files_under(&media).len() > seed.len());
+        server.run_cli(command).assert_success();
+        assert_eq!(files_under(&media), seed, "{command:?}");
+    }
+    wait_until("no copies are left", || {
+        let copies = ["staged", "replaced", "removed"].map(|name| media.with_extension(format!("locum-{name}")));
+        copies.iter().all(|copy| std::fs::read_dir(copy).into_iter().flatten().next().is_none())
     });
 }
 
