@@ -34,8 +34,9 @@ pub(crate) fn write_private(path: &Path, text: &str) -> Result<(), Fault> {
 }
 
 /// Refuses root in the data directory of another user, who could not read what root writes there.
-pub(super) fn refuse_root_for_other_owner(folder: &Path) -> Result<(), CommandError> {
-    let owner = fs::metadata(InstanceManifest::file_path(folder)).map_or(0, |file| file.uid());
+pub(crate) fn refuse_root_for_other_owner(folder: &Path) -> Result<(), CommandError> {
+    let owned = fs::metadata(InstanceManifest::file_path(folder)).or_else(|_| fs::metadata(folder));
+    let owner = owned.map_or(0, |file| file.uid());
     if owner == 0 || !rustix::process::geteuid().is_root() {
         return Ok(());
     }

@@ -93,6 +93,7 @@ impl Restore<'_> {
     }
 
     fn restore(&self, keys: Option<Vec<MasterKey>>, key_files: &mut RestoredKeyFiles) -> Result<Value, CommandError> {
+        instance::refuse_root_for_other_owner(&self.settings.core.data_dir)?;
         self.refuse_existing()?;
         let key_file = keys.clone().zip(instance::key_file_path(&self.settings));
         if let Some((keys, file)) = &key_file {

@@ -1,9 +1,10 @@
 //! Restores into places that are not empty, on other file systems, or another user's, and what is not in a backup.
 
 use std::fs;
+use std::os::unix::fs::chown;
 use std::path::Path;
 
-use crate::backup::{backup, text};
+use crate::backup::{backup, passphrase_file, text};
 use crate::harness::{DatabaseEngine, TestServer, suite_engine};
 
 #[test]
@@ -48,4 +49,24 @@ fn database_on_another_file_system_is_restored_and_replaced() {
         assert_eq!(restored["aside"].is_string(), !more.is_empty(), "{restored}");
     }
     assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 2);
+}
+
+#[test]
+fn root_does_not_restore_into_the_data_directory_of_another_user() {
+    if suite_engine() == DatabaseEngine::Postgres {
+        return;
+    }
+    let server = TestServer::start(&[]);
+    let target = server.sibling_path("backup.tar");
+    backup(&server, text(&target));
+    let restored = TestServer::prepare(&[]);
+    fs::create_dir(restored.data_dir()).unwrap();
+    if chown(restored.data_dir(), Some(12_345), None).is_err() {
+        return; // only root can give files away
+    }
+    let passphrase = passphrase_file(&server);
+    let ran = restored.run_cli(&["restore", text(&target), "--key-passphrase-file", text(&passphrase)]);
+    ran.assert_exit_code(1);
+    assert!(ran.stderr.contains("belongs to the user with the id 12345: run this command as that user"), "{ran:?}");
+    assert_eq!(fs::read_dir(restored.data_dir()).unwrap().count(), 0);
 }
