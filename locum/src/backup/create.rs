@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use base::encryption::format_key_id;
 use base::refusal::RefusalKind;
-use base::{Error, Fault, Refusal, Secret, Time};
+use base::{Error, Fault, Refusal, Secret, Time, clock};
 use futures_util::TryStreamExt;
 use media::{FileRange, FileStore};
 use serde::Serialize;
@@ -119,8 +119,9 @@ impl<'a> BackupRun<'a> {
         location: &BackupLocation,
         options: &BackupOptions,
     ) -> Result<Self, Error> {
-        let now = instance.store.context().clock.now();
-        let manifest = new_manifest(instance, options, now).await?;
+        // Not the world's time, which can stand still.
+        let now = clock::wall_time();
+        let mut manifest = new_manifest(instance, options, now).await?;
         let (files, archive_name) = location.open()?;
         let (writer, earlier) = if let Some(name) = archive_name {
             let seconds = u64::try_from(now.seconds()).unwrap_or(0);
@@ -129,6 +130,7 @@ impl<'a> BackupRun<'a> {
         } else {
             claim_collection(&files, location, &manifest.network).await?;
             let earlier = list_earlier_media(location).await?;
+            manifest.id = unused_id(now, &earlier.backup_ids);
             (BackupWriter::Collection(files), earlier)
         };
         let report = BackupReport { backup: manifest.id.clone(), ..BackupReport::default() };
@@ -252,7 +254,7 @@ async fn new_manifest(instance: &Instance, options: &BackupOptions, now: Time) -
     });
     Ok(BackupManifest {
         format: manifest::FORMAT,
-        id: now.to_string().chars().filter(char::is_ascii_alphanumeric).collect(),
+        id: backup_id(now),
         created_at: now.to_string(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         schema: migrations.iter().filter(|one| one.applied_at.is_some()).count(),
@@ -264,6 +266,17 @@ async fn new_manifest(instance: &Instance, options: &BackupOptions, now: Time) -
         absent: Vec::new(),
         master_keys: sealed.transpose()?,
     })
+}
+
+fn backup_id(at: Time) -> String {
+    at.to_string().chars().filter(char::is_ascii_alphanumeric).collect()
+}
+
+fn unused_id(mut at: Time, used: &[String]) -> String {
+    while used.contains(&backup_id(at)) {
+        at = at.plus_ms(1);
+    }
+    backup_id(at)
 }
 
 async fn open_snapshot(instance: &Instance, scratch: &Path) -> Result<Store, Fault> {
@@ -294,6 +307,7 @@ async fn claim_collection(files: &FileStore, location: &BackupLocation, network:
 /// replaces what was drawn.
 #[derive(Default)]
 struct EarlierMedia {
+    backup_ids: Vec<String>,
     /// What the newest backup lists and is still there, by name.
     files: HashMap<String, BackupFile>,
     object_sizes: HashMap<String, u64>,
@@ -301,13 +315,12 @@ struct EarlierMedia {
 
 async fn list_earlier_media(location: &BackupLocation) -> Result<EarlierMedia, Error> {
     let reader = BackupReader::open(location)?;
-    let mut earlier = EarlierMedia::default();
-    let ids = reader.list_ids().await?;
-    if ids.is_empty() {
+    let mut earlier = EarlierMedia { backup_ids: reader.list_ids().await?, ..EarlierMedia::default() };
+    if earlier.backup_ids.is_empty() {
         return Ok(earlier);
     }
     let mut listed = HashMap::new();
-    for id in ids.iter().rev() {
+    for id in earlier.backup_ids.iter().rev() {
         if let Some(newest) = reader.find_readable_manifest(id).await? {
             listed = newest.media_by_object();
             break;

@@ -70,3 +70,22 @@ fn root_does_not_restore_into_the_data_directory_of_another_user() {
     assert!(ran.stderr.contains("belongs to the user with the id 12345: run this command as that user"), "{ran:?}");
     assert_eq!(fs::read_dir(restored.data_dir()).unwrap().count(), 0);
 }
+
+#[test]
+fn backups_made_while_the_clock_stands_still_are_all_kept() {
+    if suite_engine() == DatabaseEngine::Postgres {
+        return;
+    }
+    let server = TestServer::start(&[]);
+    let folder = server.sibling_path("backups/");
+    server.run_cli(&["clock", "freeze"]).assert_success();
+    let first = backup(&server, text(&folder));
+    server.new_user("later");
+    let second = backup(&server, text(&folder));
+    assert_ne!(first["backup"], second["backup"]);
+    for made in [first, second] {
+        let id = made["backup"].as_str().unwrap();
+        let verified = server.run_cli(&["restore", text(&folder), "--verify", "--backup", id]).json();
+        assert_eq!(verified["verified"], true, "{verified}");
+    }
+}
