@@ -103,7 +103,7 @@ impl BackupReader {
         if let Some(id) = id {
             return self.read_manifest(id).await;
         }
-        if let Some(found) = self.newest_with_database(|_| true).await? {
+        if let Some(found) = self.find_newest(|manifest| manifest.database.is_some()).await? {
             return Ok(found);
         }
         let newest = self.list_ids().await?.pop();
@@ -111,13 +111,13 @@ impl BackupReader {
         self.read_manifest(&id).await
     }
 
-    pub(crate) async fn newest_with_database(
+    pub(crate) async fn find_newest(
         &self,
         is_wanted: impl Fn(&BackupManifest) -> bool,
     ) -> Result<Option<BackupManifest>, CommandError> {
         for id in self.list_ids().await?.iter().rev() {
             let manifest = self.find_readable_manifest(id).await?;
-            if let Some(manifest) = manifest.filter(|manifest| manifest.database.is_some() && is_wanted(manifest)) {
+            if let Some(manifest) = manifest.filter(&is_wanted) {
                 return Ok(Some(manifest));
             }
         }

@@ -54,7 +54,7 @@ impl BackupSchedule {
         let Some(reader) = reader else { return Ok(None) };
         let now = clock::wall_time();
         let is_past = |manifest: &BackupManifest| Time::parse(&manifest.created_at).is_some_and(|at| at <= now);
-        let newest = reader.newest_with_database(is_past).await?;
+        let newest = reader.find_newest(|manifest| manifest.database.is_some() && is_past(manifest)).await?;
         Ok(newest.and_then(|manifest| Time::parse(&manifest.created_at)))
     }
 

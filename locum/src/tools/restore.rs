@@ -29,14 +29,20 @@ pub(crate) fn restore_backup(
     args: &RestoreArgs,
     output: OutputOptions,
 ) -> Result<ExitCode, CommandError> {
-    let (reader, manifest) = open_backup(common, args)?;
+    let (reader, mut manifest) = open_backup(common, args)?;
+    let values = common.config_values(manifest.instance.mode()?, vec![])?;
+    if args.backup.is_none() && values.get_text("db.url").is_some_and(|url| url.contains("://")) {
+        // Older backups may have the SQLite database that was used before.
+        let found = reader.find_newest(|manifest| manifest.database.is_none());
+        manifest = instance::block_on(async { Ok::<_, Fault>(found.await) })??.unwrap_or(manifest);
+    }
     let keys = unseal_keys(args, &manifest)?;
     // The configuration may name this file, and cannot be read without it.
     let mut key_files = RestoredKeyFiles::default();
     if let (Some(keys), Some(file), false) = (&keys, &args.master_key, args.verify) {
         key_files.write(file, keys)?;
     }
-    let settings = Arc::new(ServerSettings::from_values(&common.config_values(manifest.instance.mode()?, vec![])?)?);
+    let settings = Arc::new(ServerSettings::from_values(&values)?);
     let bar = TerminalProgress::new(output, if args.verify { "checking" } else { "restoring" });
     let restore = Restore { settings, reader, manifest, args };
     let (done, outcome) = if args.verify {

@@ -4,7 +4,9 @@ use std::fs;
 use std::os::unix::fs::chown;
 use std::path::Path;
 
-use crate::backup::{backup, passphrase_file, text};
+use serde_json::json;
+
+use crate::backup::{backup, passphrase_file, publish_picture, text};
 use crate::harness::{DatabaseEngine, TestServer, suite_engine};
 
 #[test]
@@ -88,4 +90,25 @@ fn backups_made_while_the_clock_stands_still_are_all_kept() {
         let verified = server.run_cli(&["restore", text(&folder), "--verify", "--backup", id]).json();
         assert_eq!(verified["verified"], true, "{verified}");
     }
+}
+
+#[test]
+fn media_are_restored_on_postgresql_from_a_folder_that_has_a_sqlite_backup_too() {
+    if suite_engine() != DatabaseEngine::Postgres {
+        return;
+    }
+    let mut server = TestServer::start_on_engine(DatabaseEngine::Sqlite, &[]);
+    let folder = server.sibling_path("backups/");
+    backup(&server, text(&folder));
+    server.stop();
+    server.use_empty_database();
+    server.run_cli(&["migrate", "from-sqlite"]).assert_success();
+    server.restart();
+    publish_picture(&server);
+    let newest = server.run_cli(&["backup", text(&folder), "--media-only"]).json();
+    server.stop();
+    fs::remove_dir_all(server.data_dir().join("media")).unwrap();
+    let restored = server.run_cli(&["restore", text(&folder)]).json();
+    assert_eq!((&restored["restored"], &restored["backup"]), (&json!(true), &newest["backup"]), "{restored}");
+    assert_eq!(restored["media"]["files"], newest["media_files"]);
 }
