@@ -216,8 +216,8 @@ impl WorldRegistry {
         }
         let first = is_main.then(|| templates::main_template(&self.main.folder, from));
         if first.as_ref().is_some_and(|folder| !folder.exists()) {
-            let message =
-                "This world was created by a version that kept no copy of it: `locum dev --fresh` creates it anew";
+            let message = "There is no copy of this world as it was created (a backup does not contain it): `locum dev --fresh` creates \
+                           a new world, and `locum snapshot save` keeps this one to return to";
             return Err(Refusal::forbidden(message).into());
         }
         let (main, from) = (Arc::clone(&self.main), from.to_owned());

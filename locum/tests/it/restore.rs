@@ -9,6 +9,15 @@ use serde_json::json;
 use crate::backup::{backup, passphrase_file, publish_picture, text};
 use crate::harness::{DatabaseEngine, TestServer, suite_engine};
 
+/// Starts another server on a backup of this one.
+fn start_on_backup(server: &TestServer, target: &Path) -> TestServer {
+    let mut restored = TestServer::prepare(&[]);
+    let passphrase = passphrase_file(server);
+    restored.run_cli(&["restore", text(target), "--key-passphrase-file", text(&passphrase)]).assert_success();
+    restored.restart();
+    restored
+}
+
 #[test]
 fn write_ahead_log_of_a_lost_database_is_moved_aside_by_a_restore() {
     if suite_engine() == DatabaseEngine::Postgres {
@@ -111,4 +120,17 @@ fn media_are_restored_on_postgresql_from_a_folder_that_has_a_sqlite_backup_too()
     let restored = server.run_cli(&["restore", text(&folder)]).json();
     assert_eq!((&restored["restored"], &restored["backup"]), (&json!(true), &newest["backup"]), "{restored}");
     assert_eq!(restored["media"]["files"], newest["media_files"]);
+}
+
+#[test]
+fn reset_of_a_restored_development_server_is_refused_with_the_reason() {
+    if suite_engine() == DatabaseEngine::Postgres {
+        return;
+    }
+    let server = TestServer::start(&[]);
+    let target = server.sibling_path("backup.tar");
+    backup(&server, text(&target));
+    let ran = start_on_backup(&server, &target).run_cli(&["reset"]);
+    ran.assert_exit_code(1);
+    assert!(ran.stderr.contains("a backup does not contain it"), "{ran:?}");
 }
