@@ -31,6 +31,12 @@ pub(crate) const CHECK_FILE: &str = "locum-check";
 #[error("file store: {0}")]
 pub struct FileStoreError(#[from] Error);
 
+impl FileStoreError {
+    pub const fn is_missing_file(&self) -> bool {
+        matches!(self.0, Error::NotFound { .. })
+    }
+}
+
 /// Files by name. Clones share one store.
 #[derive(Clone)]
 pub struct FileStore {
@@ -110,7 +116,7 @@ impl FileStore {
                 if existing.is_none_or(|existing| existing.size != file.size) {
                     match self.concatenate(&[name.to_owned()], name).await {
                         // It was deleted meanwhile.
-                        Err(FileStoreError(Error::NotFound { .. })) => continue,
+                        Err(error) if error.is_missing_file() => continue,
                         copied => copied?,
                     };
                 }

@@ -7,6 +7,8 @@ use crate::MediaFormat;
 pub enum MediaRejection {
     #[error("The media type is not supported: a JPEG, PNG, WebP, GIF or MP4 file is expected.")]
     Unknown,
+    #[error("A part of the file is missing: upload it again.")]
+    MissingSegment,
     #[error("The {} file is incomplete.", .0.name())]
     Truncated(MediaFormat),
     #[error("The {} file is damaged.", .0.name())]

@@ -1,13 +1,14 @@
 //! Restores into places that are not empty, on other file systems, or another user's, and what is not in a backup.
 
 use std::fs;
-use std::os::unix::fs::chown;
+use std::os::unix::fs::{MetadataExt, chown};
 use std::path::Path;
 
 use serde_json::json;
 
 use crate::backup::{backup, passphrase_file, publish_picture, text};
-use crate::harness::{DatabaseEngine, TestServer, suite_engine};
+use crate::harness::{DatabaseEngine, TestRequest, TestServer, TestUser, suite_engine, wait_until};
+use crate::media::{multipart, samples};
 
 /// Starts another server on a backup of this one.
 fn start_on_backup(server: &TestServer, target: &Path) -> TestServer {
@@ -120,6 +121,40 @@ fn media_are_restored_on_postgresql_from_a_folder_that_has_a_sqlite_backup_too()
     let restored = server.run_cli(&["restore", text(&folder)]).json();
     assert_eq!((&restored["restored"], &restored["backup"]), (&json!(true), &newest["backup"]), "{restored}");
     assert_eq!(restored["media"]["files"], newest["media_files"]);
+}
+
+/// Begins an upload and sends its only segment.
+fn open_upload(user: &TestUser<'_>, media_type: &str, file: &[u8]) -> String {
+    let begin = json!({ "media_type": media_type, "total_bytes": file.len() });
+    let begun = user.post("/2/media/upload/initialize", &begin).assert_status(200);
+    let id = begun["data"]["id"].as_str().unwrap();
+    let target = format!("/2/media/upload/{id}/append");
+    user.send(multipart(&target, &[("segment_index", "0")], "media", file)).assert_status(200);
+    id.to_owned()
+}
+
+#[test]
+fn upload_that_was_open_at_the_backup_fails_after_the_restore() {
+    if suite_engine() == DatabaseEngine::Postgres {
+        return;
+    }
+    let server = TestServer::start(&[]);
+    let user = server.new_user("author");
+    let photo = open_upload(&user, "image/png", &samples::png(8, 8));
+    let video = open_upload(&user, "video/mp4", &samples::mp4(samples::Film::default()));
+    let target = server.sibling_path("backup.tar");
+    backup(&server, text(&target));
+    let restored = start_on_backup(&server, &target);
+    let send = |request: TestRequest| restored.send(request.bearer(&user.token));
+    let finalize = |id: &str| send(TestRequest::post(format!("/2/media/upload/{id}/finalize")));
+    finalize(&photo).assert_error(400, "A part of the file is missing: upload it again.");
+    finalize(&video).assert_status(200);
+    for id in [photo, video] {
+        wait_until("the upload fails", || {
+            let status = send(TestRequest::get(format!("/2/media/upload?media_id={id}"))).assert_status(200);
+            status["data"]["processing_info"]["state"] == "failed"
+        });
+    }
 }
 
 #[test]

@@ -124,7 +124,10 @@ impl UploadProcessor {
         // Another worker may take over an upload whose lease has ended.
         let attempt = self.store.context().rng.random_token(ATTEMPT_TOKEN_LENGTH)?;
         let joined = format!("{SCRATCH}/{}-{attempt}", upload.id);
-        let size = self.join_segments(upload, &joined).await?;
+        let Some(size) = self.join_segments(upload, &joined).await? else {
+            self.mark_failed(upload, MediaRejection::MissingSegment.to_string()).await?;
+            return Ok(Err(MediaRejection::MissingSegment));
+        };
         self.renew_lease(upload, MEASURED_PERCENT).await?;
         let outcome = match self.measure_upload(upload, &joined, size).await? {
             Ok((found, images)) => {
@@ -220,11 +223,17 @@ impl UploadProcessor {
         let _left = self.files.remove_folder(&upload_folder(upload.id)).await;
     }
 
-    async fn join_segments(&self, upload: &MediaUpload, joined: &str) -> Result<u64, Error> {
+    /// `None` if one is missing, as after the restore of a backup.
+    async fn join_segments(&self, upload: &MediaUpload, joined: &str) -> Result<Option<u64>, Error> {
         let id = upload.id;
         let segments = self.store.read(move |tx| Ok(stored::list_segments(tx, id)?)).await?;
         let names: Vec<String> = segments.iter().map(|segment| segment_path(id, segment.index)).collect();
-        self.copy_files(upload, JOINED_PERCENT, Box::pin(self.files.concatenate(&names, joined))).await
+        let joining = Box::pin(self.files.concatenate(&names, joined));
+        match self.renew_lease_during(upload, JOINED_PERCENT, joining).await? {
+            Ok(size) => Ok(Some(size)),
+            Err(error) if error.is_missing_file() => Ok(None),
+            Err(error) => Err(storage_unavailable(error)),
+        }
     }
 
     async fn measure_upload(&self, upload: &MediaUpload, joined: &str, size: u64) -> Result<MeasuredUpload, Error> {
