@@ -239,6 +239,12 @@ impl Store {
         .await
     }
 
+    /// Runs a script that creates indexes as a migration does, on a database server.
+    pub(crate) async fn build_indexes(&self, script: String) -> Result<(), Fault> {
+        let (location, data_dir) = (self.location.clone(), self.data_dir.clone());
+        run_blocking(move || Database::build_indexes(&location, &data_dir, &script)).await
+    }
+
     /// Problems found in a SQLite file; empty for PostgreSQL.
     pub async fn check_integrity(&self) -> Result<Vec<String>, Fault> {
         let location = self.location.clone();

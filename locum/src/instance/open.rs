@@ -104,10 +104,9 @@ pub(crate) fn store_options(settings: &ServerSettings, rng: Rng, keyring: Keyrin
 
 pub(crate) fn open_store(options: StoreOptions) -> Result<Store, Fault> {
     block_on(async {
+        let may_build = options.migrate;
         let store = Store::open(options).await?;
-        let indexes = ads_delivery::record_indexes();
-        let synced = store.write(move |tx| Ok(store::records::sync_indexes(tx, &indexes)?));
-        match synced.await {
+        match store.sync_record_indexes(ads_delivery::record_indexes(), may_build).await {
             Ok(()) => Ok(store),
             Err(Error::Failed(fault)) => Err(fault),
             Err(Error::Refused(refusal)) => Err(Fault::new(refusal.to_string())),

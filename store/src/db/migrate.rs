@@ -8,7 +8,7 @@ mod tests;
 use base::{Fault, Time};
 
 use super::{row, select};
-use script::{FIRST_COMPATIBLE, MigrationScript, compatible_after};
+use script::{FIRST_COMPATIBLE, MigrationScript, builds_concurrently, compatible_after};
 pub(crate) use script::{all_scripts, index_name, schema_version};
 
 /// Oldest first.
@@ -136,6 +136,12 @@ pub(crate) trait MigrationTarget {
     fn compatible_from(&mut self) -> Result<Option<i64>, Fault>;
     /// The numbers of live nodes whose programs know fewer migrations.
     fn nodes_before(&mut self, version: i64) -> Result<Vec<i64>, Fault>;
+}
+
+/// Runs a script that builds indexes, concurrently or in a transaction.
+pub(crate) fn build_indexes(target: &mut impl MigrationTarget, script: &str) -> Result<(), Fault> {
+    target.lock_schema()?;
+    if builds_concurrently(script) { target.build_indexes(script) } else { target.run_script(script) }
 }
 
 /// Contractions that live nodes are too old for are left out.

@@ -133,6 +133,15 @@ impl Database {
         }
     }
 
+    /// Runs a script of indexes on a database server, in turn with migrations.
+    pub(crate) fn build_indexes(location: &DatabaseLocation, data_dir: &Path, script: &str) -> Result<(), Fault> {
+        let DatabaseLocation::Server(url) = location else {
+            return Err(Fault::new("indexes of a file are created in a transaction"));
+        };
+        let target = ConnectionTarget::for_data_dir(url, data_dir)?;
+        migrate::build_indexes(&mut postgres::PostgresMigrator::open(&target)?, script)
+    }
+
     /// Whether the database has been used by a network. Changes nothing.
     pub(crate) fn has_network(location: &DatabaseLocation) -> Result<bool, Fault> {
         match location {

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use base::Fault;
+use base::{Error, Fault};
 
-use crate::{Tx, meta};
+use crate::{Store, Tx, meta};
 
 /// An index over a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,16 +94,48 @@ impl RecordIndex {
     }
 }
 
+/// On SQLite, in the table `meta`: the names of those that exist.
 const INDEXES_KEY: &str = "ads_indexes";
 
-/// Creates missing indexes and drops those no longer declared. The current set is stored, so that a start without
-/// changes does nothing.
-pub fn sync_indexes(tx: &mut Tx<'_>, indexes: &[RecordIndex]) -> Result<(), Fault> {
-    if tx.is_postgres() {
-        // Nodes that start at the same time make each index once.
-        let sql = "SELECT CAST(CAST(pg_advisory_xact_lock(7305) AS TEXT) AS TEXT)";
-        tx.row_exists(sql, &[])?;
+const VALID_INDEXES_SQL: &str = "SELECT CAST(relname AS TEXT) FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid \
+     WHERE indrelid = to_regclass('ads_record') AND indisvalid";
+/// 0 for a table without records whose indexes are all valid.
+const RECORDS_SQL: &str = "SELECT CAST((SELECT COUNT(*) FROM (SELECT 1 FROM ads_record LIMIT 1) AS any_record) \
+     + (SELECT COUNT(*) FROM pg_index WHERE indrelid = to_regclass('ads_record') AND NOT indisvalid) AS BIGINT)";
+
+impl Store {
+    /// Creates missing indexes: on a database server while others write, and only if it `may_build` them there. Those that are
+    /// not declared are dropped on SQLite; on a server, a program of another version may need them.
+    pub async fn sync_record_indexes(&self, indexes: Vec<RecordIndex>, may_build: bool) -> Result<(), Error> {
+        if !self.is_shared() {
+            return self.write(move |tx| Ok(sync_indexes(tx, &indexes)?)).await;
+        }
+        let existing = self.read(|tx| Ok(tx.query_rows::<String>(VALID_INDEXES_SQL, &[])?)).await?;
+        let missing: Vec<_> = indexes.iter().filter(|index| !existing.contains(&index.name())).collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        if !may_build {
+            let count = missing.len();
+            tracing::warn!(
+                count,
+                "indexes of advertising records are missing, so that lists of them are slow: run `locum migrate up`"
+            );
+            return Ok(());
+        }
+        let has_records = self.read(|tx| Ok(tx.query_number(RECORDS_SQL, &[])? > 0)).await?;
+        let statements: String = missing.iter().map(|index| index.create_sql() + ";\n").collect();
+        let script = if has_records {
+            statements.replace("CREATE INDEX", "CREATE INDEX CONCURRENTLY")
+        } else {
+            format!("BEGIN;\n{statements}COMMIT;")
+        };
+        Ok(self.build_indexes(script).await?)
     }
+}
+
+/// The current set is stored, so that a start without changes does nothing.
+fn sync_indexes(tx: &mut Tx<'_>, indexes: &[RecordIndex]) -> Result<(), Fault> {
     let made = meta::get(tx, INDEXES_KEY)?.unwrap_or_default();
     let names: Vec<String> = made.split_whitespace().map(str::to_owned).collect();
     let before = names.len();

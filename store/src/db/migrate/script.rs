@@ -40,8 +40,12 @@ impl MigrationScript {
     }
 
     pub(super) fn builds_indexes(&self) -> bool {
-        INDEX_PREFIXES.iter().any(|prefix| self.text.contains(prefix))
+        builds_concurrently(self.text)
     }
+}
+
+pub(super) fn builds_concurrently(script: &str) -> bool {
+    INDEX_PREFIXES.iter().any(|prefix| script.contains(prefix))
 }
 
 /// None if the statement builds no index concurrently.

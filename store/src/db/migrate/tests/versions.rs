@@ -14,6 +14,7 @@ use super::super::script::{MigrationScript, all_scripts};
 use super::super::{AppliedMigration, apply_missing, schema_version};
 use crate::db::postgres::{ConnectionTarget, PostgresMigrator};
 use crate::db::sqlite::SqliteMigrator;
+use crate::records::RecordIndex;
 use crate::test_stores::{locations, options};
 use crate::{DatabaseLocation, Store, meta};
 
@@ -213,4 +214,56 @@ fn records_stay_and_their_indexes_are_made_again_when_the_table_gets_row_ids() {
     let found = "SELECT COUNT(*) FROM ads_record WHERE kind = 'campaign' AND id = 7 AND body = '{\"name\":\"A\"}'";
     assert_eq!((count(found), count("SELECT rowid FROM ads_record")), (1, 1));
     assert_eq!(count("SELECT COUNT(*) FROM meta WHERE key = 'ads_indexes'"), 0);
+}
+
+const RECORD: &str = "INSERT INTO ads_record VALUES ('campaign', $1, 8, 0, 0, '', 1, 2, '{\"name\":\"A\"}')";
+
+fn record_indexes(field: &'static str) -> Vec<RecordIndex> {
+    vec![RecordIndex::Filter("campaign", field)]
+}
+
+#[test]
+fn index_of_records_is_built_while_others_write_and_only_if_migrations_are_applied() {
+    let Some(ServerDatabase { runtime, store, url, mut other, _folder, .. }) = ServerDatabase::create() else { return };
+    let sync = |may_build| runtime.block_on(store.sync_record_indexes(record_indexes("budget"), may_build)).unwrap();
+    let built = "SELECT COUNT(*) FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid \
+                 WHERE relname = 'ads_campaign_of_budget' AND indisvalid";
+    other.batch_execute(&RECORD.replace("$1", "1")).unwrap();
+    sync(false);
+    assert_eq!(query_number(&url, built), 0);
+    other.batch_execute("BEGIN; UPDATE ads_record SET level = 0").unwrap();
+    thread::scope(|scope| {
+        let building = scope.spawn(|| sync(true));
+        wait_for_count(&url, WAITING_INDEX);
+        let mut writer = Client::connect(&url, NoTls).unwrap();
+        writer.batch_execute(&format!("SET lock_timeout = '2s'; {}", RECORD.replace("$1", "2"))).unwrap();
+        other.batch_execute("COMMIT").unwrap();
+        building.join().unwrap();
+    });
+    assert_eq!(query_number(&url, built), 1);
+    store.close();
+}
+
+#[test]
+fn index_of_records_that_only_another_version_declares_stays_on_a_server() {
+    let (folder, runtime) = (TempDir::new().unwrap(), Runtime::new().unwrap());
+    for location in locations(&folder) {
+        let store = runtime.block_on(Store::open(options(location.clone(), &folder))).unwrap();
+        for field in ["budget", "bid", "budget"] {
+            runtime.block_on(store.sync_record_indexes(record_indexes(field), true)).unwrap();
+        }
+        store.close();
+        let named = "LIKE 'ads_campaign_of_%'";
+        match &location {
+            DatabaseLocation::Server(url) => {
+                let count = format!("SELECT COUNT(*) FROM pg_class WHERE relname {named}");
+                assert_eq!(query_number(url, &count), 2);
+            }
+            DatabaseLocation::File(path) => {
+                let count = format!("SELECT COUNT(*) FROM sqlite_schema WHERE name {named}");
+                let connection = rusqlite::Connection::open(path).unwrap();
+                assert_eq!(connection.query_row(&count, [], |row| row.get::<_, i64>(0)).unwrap(), 1);
+            }
+        }
+    }
 }
