@@ -2,11 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{TestRequest, TestUser, shared_server};
-
-fn person(name: &str) -> TestUser<'static> {
-    shared_server().new_user(name)
-}
+use crate::harness::{TestRequest, TestUser, person, shared_server};
 
 /// The day of a post as a window.
 fn day_of(author: &TestUser<'_>, post: &str) -> String {

@@ -2,17 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{TestRequest, TestUser, shared_server};
-
-fn person(name: &str) -> TestUser<'static> {
-    shared_server().new_user(name)
-}
-
-fn ids(page: &Value) -> Vec<&str> {
-    let data = page["data"].as_array().map(Vec::as_slice);
-    let data = data.unwrap_or_default().iter();
-    data.map(|one| one["id"].as_str().unwrap()).collect()
-}
+use crate::harness::{TestRequest, TestUser, ids, person, shared_server};
 
 fn bookmarks(who: &TestUser<'_>) -> String {
     format!("/2/users/{}/bookmarks", who.id)

@@ -2,12 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{TestUser, percent_encode, shared_server, unique_number};
+use crate::harness::{TestUser, percent_encode, person, shared_server, unique_number};
 use crate::media::{at_once, samples};
-
-fn person(name: &str) -> TestUser<'static> {
-    shared_server().new_user(name)
-}
 
 /// Makes a community; its id.
 #[track_caller]

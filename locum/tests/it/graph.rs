@@ -4,11 +4,7 @@ mod effects;
 
 use serde_json::{Value, json};
 
-use crate::harness::{TestRequest, TestUser, shared_server};
-
-fn person(name: &str) -> TestUser<'static> {
-    shared_server().new_user(name)
-}
+use crate::harness::{TestRequest, TestUser, person, shared_server};
 
 fn shy(name: &str) -> TestUser<'static> {
     shared_server().new_user_with(name, &["--protected"])

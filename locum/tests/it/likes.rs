@@ -1,18 +1,8 @@
 //! Likes, and what they change elsewhere.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::harness::{TestRequest, TestServer, TestUser, shared_server};
-
-fn person(name: &str) -> TestUser<'static> {
-    shared_server().new_user(name)
-}
-
-fn ids(page: &Value) -> Vec<&str> {
-    let data = page["data"].as_array().map(Vec::as_slice);
-    let data = data.unwrap_or_default().iter();
-    data.map(|one| one["id"].as_str().unwrap()).collect()
-}
+use crate::harness::{TestRequest, TestServer, TestUser, ids, person, shared_server};
 
 #[track_caller]
 fn likes(who: &TestUser<'_>, post: &str) {

@@ -2,11 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{TestRequest, TestResponse, TestServer, TestUser, shared_server};
-
-fn person(name: &str) -> TestUser<'static> {
-    shared_server().new_user(name)
-}
+use crate::harness::{TestRequest, TestResponse, TestServer, TestUser, person, shared_server};
 
 /// Makes a list; its id.
 #[track_caller]

@@ -4,12 +4,10 @@ mod groups;
 
 use serde_json::{Value, json};
 
-use crate::harness::{TestRequest, TestResponse, TestServer, TestUser, percent_encode, shared_server, written_text};
+use crate::harness::{
+    TestRequest, TestResponse, TestServer, TestUser, percent_encode, person, shared_server, written_text,
+};
 use crate::media::{at_once, path_of, samples};
-
-fn person(name: &str) -> TestUser<'static> {
-    shared_server().new_user(name)
-}
 
 fn people<const N: usize>(names: [&str; N]) -> [TestUser<'static>; N] {
     names.map(person)

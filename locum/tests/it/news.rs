@@ -2,11 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{TestRequest, TestServer, TestUser, keep_for_test, percent_encode, shared_server, unique_number};
-
-fn person(name: &str) -> TestUser<'static> {
-    shared_server().new_user(name)
-}
+use crate::harness::{
+    TestRequest, TestServer, TestUser, ids, keep_for_test, percent_encode, person, shared_server, unique_number,
+};
 
 /// A word that no other test has.
 fn word(start: &str) -> String {
@@ -24,12 +22,6 @@ const FIELDS: &str = "news.fields=category,cluster_posts_results,contexts,discla
 fn search(reader: &TestUser<'_>, query: &str, more: &str) -> Value {
     let query = percent_encode(query);
     reader.get(format!("/2/news/search?query={query}&{FIELDS}{more}")).assert_status(200)
-}
-
-fn ids(page: &Value) -> Vec<&str> {
-    let found = page["data"].as_array().map(Vec::as_slice);
-    let found = found.unwrap_or_default().iter();
-    found.map(|one| one["id"].as_str().unwrap()).collect()
 }
 
 /// A story about a river, of which three authors write and a protected one.

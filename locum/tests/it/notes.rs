@@ -2,11 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{TestRequest, TestUser, percent_encode, shared_server};
-
-fn person(name: &str) -> TestUser<'static> {
-    shared_server().new_user(name)
-}
+use crate::harness::{TestRequest, TestUser, ids, percent_encode, person, shared_server};
 
 fn writer(name: &str) -> TestUser<'static> {
     let writer = person(name);
@@ -34,12 +30,6 @@ fn write(writer: &TestUser<'_>, body: &Value) -> String {
     let created = writer.post("/2/notes", body).assert_status(201);
     assert_eq!(created["data"].as_object().unwrap().len(), 1);
     created["data"]["id"].as_str().unwrap().to_owned()
-}
-
-fn ids(page: &Value) -> Vec<&str> {
-    let found = page["data"].as_array().map(Vec::as_slice);
-    let found = found.unwrap_or_default().iter();
-    found.map(|one| one["id"].as_str().unwrap()).collect()
 }
 
 const WRITTEN: &str = "/2/notes/search/notes_written";

@@ -2,11 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{TestServer, TestUser, shared_server};
-
-fn person(name: &str) -> TestUser<'static> {
-    shared_server().new_user(name)
-}
+use crate::harness::{TestServer, TestUser, person, shared_server};
 
 fn asked(options: &[&str], minutes: i64) -> Value {
     json!({ "text": "Which?", "poll": { "options": options, "duration_minutes": minutes } })

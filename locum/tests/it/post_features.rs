@@ -2,11 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{TestUser, shared_server};
-
-fn person(name: &str) -> TestUser<'static> {
-    shared_server().new_user(name)
-}
+use crate::harness::{TestUser, person, shared_server};
 
 fn premium(name: &str) -> TestUser<'static> {
     shared_server().new_user_with(name, &["--subscription-type", "Premium"])

@@ -2,14 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{TestServer, TestUser, shared_server};
+use crate::harness::{TestServer, TestUser, person, shared_server};
 
 const TOO_LONG: &str = "Your Tweet text is too long. For more information on how Twitter determines \
                         text length see https://github.com/twitter/twitter-text.";
-
-fn person(name: &str) -> TestUser<'static> {
-    shared_server().new_user(name)
-}
 
 fn premium(name: &str) -> TestUser<'static> {
     shared_server().new_user_with(name, &["--subscription-type", "Premium"])

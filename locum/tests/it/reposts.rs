@@ -2,17 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{TestRequest, TestUser, shared_server};
-
-fn person(name: &str) -> TestUser<'static> {
-    shared_server().new_user(name)
-}
-
-fn ids(page: &Value) -> Vec<&str> {
-    let posts = page["data"].as_array().map(Vec::as_slice);
-    let posts = posts.unwrap_or_default().iter();
-    posts.map(|post| post["id"].as_str().unwrap()).collect()
-}
+use crate::harness::{TestRequest, TestUser, ids, person, shared_server};
 
 #[track_caller]
 fn reposts(who: &TestUser<'_>, post: &str) -> Value {

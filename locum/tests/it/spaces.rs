@@ -2,11 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{TestRequest, TestResponse, TestUser, shared_server};
-
-fn person(name: &str) -> TestUser<'static> {
-    shared_server().new_user(name)
-}
+use crate::harness::{TestRequest, TestResponse, TestUser, person, shared_server};
 
 /// Does something to a space from the platform's side.
 #[track_caller]

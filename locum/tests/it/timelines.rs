@@ -5,11 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 
-use crate::harness::{TestRequest, TestUser, percent_encode, shared_server};
-
-fn person(name: &str) -> TestUser<'static> {
-    shared_server().new_user(name)
-}
+use crate::harness::{TestRequest, TestUser, percent_encode, person, shared_server};
 
 /// The ids of a page.
 fn ids(page: &Value) -> Vec<String> {

@@ -2,11 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{TestRequest, TestUser, shared_server, unique_number};
-
-fn person(name: &str) -> TestUser<'static> {
-    shared_server().new_user(name)
-}
+use crate::harness::{TestRequest, TestUser, person, shared_server, unique_number};
 
 fn refresh() {
     shared_server().run_cli(&["news", "refresh"]).assert_success();

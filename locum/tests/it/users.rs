@@ -2,11 +2,7 @@
 
 use serde_json::json;
 
-use crate::harness::{TestRequest, TestUser, shared_server};
-
-fn person(name: &str) -> TestUser<'static> {
-    shared_server().new_user(name)
-}
+use crate::harness::{TestRequest, person, shared_server};
 
 #[test]
 fn protected_posts_are_read_by_followers_only() {

@@ -2,11 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{TestServer, TestUser, percent_encode, shared_server, unique_number};
-
-fn person(name: &str) -> TestUser<'static> {
-    shared_server().new_user(name)
-}
+use crate::harness::{TestServer, TestUser, percent_encode, person, shared_server, unique_number};
 
 fn edit(who: &TestUser<'_>, more: &[&str]) -> Value {
     let all = [&["user", "edit", &who.id][..], more].concat();

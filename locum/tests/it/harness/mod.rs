@@ -153,3 +153,14 @@ pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
         std::thread::sleep(Duration::from_millis(10));
     }
 }
+
+/// A new user of the shared server.
+pub(crate) fn person(name: &str) -> TestUser<'static> {
+    shared_server().new_user(name)
+}
+
+/// Of the objects on a page.
+pub(crate) fn ids(page: &Value) -> Vec<&str> {
+    let data = page["data"].as_array().map(Vec::as_slice).unwrap_or_default();
+    data.iter().map(|one| one["id"].as_str().unwrap()).collect()
+}

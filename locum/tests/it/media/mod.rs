@@ -10,11 +10,7 @@ mod uploads;
 
 use serde_json::{Value, json};
 
-use crate::harness::{TestRequest, TestResponse, TestUser, shared_server, wait_until};
-
-fn person(name: &str) -> TestUser<'static> {
-    shared_server().new_user(name)
-}
+use crate::harness::{TestRequest, TestResponse, TestUser, person, shared_server, wait_until};
 
 /// A body of parts; a file is the one without a text.
 fn parts(texts: &[(&str, &str)], name: &str, file: &[u8]) -> Vec<u8> {

@@ -15,11 +15,7 @@ mod undecided;
 
 use serde_json::Value;
 
-use crate::harness::{TestServer, TestUser, percent_encode, shared_server, unique_number};
-
-fn person(name: &str) -> TestUser<'static> {
-    shared_server().new_user(name)
-}
+use crate::harness::{TestServer, TestUser, percent_encode, person, shared_server, unique_number};
 
 /// A word that no other test writes.
 fn word() -> String {

@@ -3,14 +3,10 @@
 use serde_json::{Value, json};
 
 use super::{ask, found, ids, total};
-use crate::harness::{TestRequest, TestUser, own_server, shared_server, unique_number};
+use crate::harness::{TestRequest, own_server, person, shared_server, unique_number};
 
 fn word() -> String {
     format!("zz{}", unique_number())
-}
-
-fn person(name: &str) -> TestUser<'static> {
-    shared_server().new_user(name)
 }
 
 #[test]
