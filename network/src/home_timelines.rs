@@ -8,7 +8,7 @@ mod recent_posts;
 mod watchers;
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -43,8 +43,8 @@ const COLLECT_DELAY: Duration = Duration::from_millis(20);
 /// Wakeups replace polling; this is a fallback.
 const FALLBACK_INTERVAL: Duration = Duration::from_secs(30);
 const RETRY_DELAY: Duration = Duration::from_secs(1);
-/// Maximum number of an author's ids per query.
-const MAX_AUTHOR_BATCH: i64 = 64;
+/// How many times more posts are read at once than are merged: it saves rounds if some authors wrote more than others.
+const READ_SURPLUS: usize = 4;
 /// Maximum number of ids in memory, over all timelines.
 const CACHE_CAPACITY: u64 = 4_000_000;
 /// Timelines that fit into the cache.
@@ -171,8 +171,8 @@ impl HomeTimelines {
             if more && reaches_page || timeline.complete || timeline.depth >= max_length {
                 return Ok((page, more));
             }
-            let depth = (timeline.depth * 4).min(max_length);
-            timeline.merge_newest(tx, source, depth, created.log_end)?;
+            let depth = (timeline.ids.len() * 4).min(max_length);
+            timeline.deepen(tx, depth)?;
         }
     }
 
@@ -226,12 +226,12 @@ impl CachedTimeline {
     ) -> Result<(), Fault> {
         if self.version != Some(source.version()) {
             self.authors = source.load_authors(tx)?;
-            return self.merge_newest(tx, source, INITIAL_DEPTH, created.log_end);
+            return self.merge_anew(tx, source, INITIAL_DEPTH, created.log_end);
         }
         // What others have read of the log meanwhile may not be visible in this transaction.
         let new = recent.list_between(self.log_position, created.log_end, &self.authors);
         let Some(mut new) = new.filter(|_| created.is_complete) else {
-            return self.merge_newest(tx, source, self.depth, created.log_end);
+            return self.merge_anew(tx, source, self.depth, created.log_end);
         };
         let waiting = created.waiting.iter().filter(|post| self.authors.binary_search(&post.author).is_ok());
         new.extend(waiting.map(|post| post.id));
@@ -257,34 +257,48 @@ impl CachedTimeline {
         }
     }
 
-    /// Merges the newest `depth` posts of all authors. The cost per author does not depend on how much they wrote. The
-    /// log had ended before with `log_end`.
-    fn merge_newest(
+    /// Merges the newest `depth` posts of all authors, whose log had ended before with `log_end`.
+    fn merge_anew(
         &mut self,
         tx: &mut Tx<'_>,
         source: TimelineSource<'_>,
         depth: usize,
         log_end: i64,
     ) -> Result<(), Fault> {
-        let newest = users::most_recent_posts(tx, &self.authors)?;
-        let mut next: BinaryHeap<(PostId, UserId)> = newest.into_iter().collect();
-        let mut backlogs: HashMap<UserId, AuthorBacklog> = HashMap::new();
-        let mut ids = Vec::with_capacity(depth);
-        while let Some((id, author)) = next.pop() {
-            ids.push(id);
-            if ids.len() >= depth {
-                break;
-            }
-            let backlog = backlogs.entry(author).or_default();
-            if let Some(older) = backlog.pop_older(tx, author, id)? {
-                next.push((older, author));
-            }
-        }
-        self.complete = ids.len() < depth;
-        self.ids = ids;
-        self.depth = depth;
+        *self = Self { authors: std::mem::take(&mut self.authors), ..Self::default() };
+        self.deepen(tx, depth)?;
         self.log_position = log_end;
         self.version = Some(source.version());
+        Ok(())
+    }
+
+    /// Adds older posts until there are `depth`. The cost per author does not depend on how much they wrote.
+    fn deepen(&mut self, tx: &mut Tx<'_>, depth: usize) -> Result<(), Fault> {
+        let oldest = self.ids.last().map_or(i64::MAX, |id| id.get());
+        let newest = users::most_recent_posts(tx, &self.authors)?;
+        let mut ids: BTreeSet<Reverse<PostId>> = self.ids.iter().copied().map(Reverse).collect();
+        ids.extend(newest.iter().map(|(id, _)| Reverse(*id)));
+        // Of each author, all posts from this one on are among the ids.
+        let mut known: HashMap<UserId, i64> =
+            newest.into_iter().map(|(id, author)| (author, id.get().min(oldest))).collect();
+        loop {
+            while ids.len() > depth {
+                ids.pop_last();
+            }
+            let above = ids.last().filter(|_| ids.len() == depth).map_or(0, |id| id.0.get());
+            known.retain(|_, first| *first > above);
+            if known.is_empty() {
+                break;
+            }
+            let limit = (depth * READ_SURPLUS / known.len()).clamp(1, depth);
+            let unread: Vec<_> = known.drain().collect();
+            let read = posts::list_ids_by_authors(tx, &unread, above, i64::try_from(limit).unwrap_or(i64::MAX))?;
+            known = list_unfinished(&read, limit);
+            ids.extend(read.into_iter().map(|(_, id)| Reverse(id)));
+        }
+        self.complete = ids.len() < depth;
+        self.ids = ids.into_iter().map(|id| id.0).collect();
+        self.depth = depth;
         Ok(())
     }
 
@@ -305,23 +319,14 @@ impl CachedTimeline {
     }
 }
 
-/// An author's posts below the last one taken, read in batches of growing size.
-#[derive(Default)]
-struct AuthorBacklog {
-    /// Oldest first.
-    ids: Vec<PostId>,
-    batch_size: i64,
-    is_exhausted: bool,
-}
-
-impl AuthorBacklog {
-    fn pop_older(&mut self, tx: &mut Tx<'_>, author: UserId, id: PostId) -> Result<Option<PostId>, Fault> {
-        if self.ids.is_empty() && !self.is_exhausted {
-            self.batch_size = (self.batch_size * 2).clamp(1, MAX_AUTHOR_BATCH);
-            self.ids = posts::list_ids_by_author(tx, author, id.get(), self.batch_size)?;
-            self.ids.reverse();
-            self.is_exhausted = i64::try_from(self.ids.len()).unwrap_or(0) < self.batch_size;
-        }
-        Ok(self.ids.pop())
+/// The authors of as many posts as were asked for, with the oldest of these.
+fn list_unfinished(read: &[(UserId, PostId)], limit: usize) -> HashMap<UserId, i64> {
+    let mut of_authors: HashMap<UserId, (usize, i64)> = HashMap::new();
+    for (author, id) in read {
+        let (count, oldest) = of_authors.entry(*author).or_insert((0, i64::MAX));
+        *count += 1;
+        *oldest = (*oldest).min(id.get());
     }
+    let unfinished = of_authors.into_iter().filter(|(_, (count, _))| *count == limit);
+    unfinished.map(|(author, (_, oldest))| (author, oldest)).collect()
 }

@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::{Clock, UserId};
-use network::home_timelines::HomeTimelines;
+use network::home_timelines::{HomeTimelines, TimelineSource};
 use network::lists::{self, NewList};
 use network::muted_words::MutedWordFilter;
 use network::posts::{self, NewPost};
@@ -242,5 +242,56 @@ fn promoted_only_post_is_not_in_the_home_timeline() {
         world.write(repost).await;
         world.say(bob, "second").await;
         assert_eq!(home(&world, &homes, ada, PageRange::newest(10)).await.0, ["second", "first"]);
+    });
+}
+
+/// Of any page; statements are prepared meanwhile.
+const MAX_ROUND_TRIPS: u64 = 20;
+
+#[test]
+fn home_timeline_of_many_authors_is_merged_in_few_round_trips() {
+    on_each_engine(async |world| {
+        let ada = world.user("ada").await;
+        let mut expected = Vec::new();
+        let mut authors = Vec::new();
+        for number in 0..60 {
+            let author = world.user(&format!("a{number}")).await;
+            world.write(move |tx| network::follows::follow(tx, ada, author)).await;
+            authors.push(author);
+        }
+        // The first authors write far more than the last ones.
+        for round in 0..30 {
+            for (number, author) in authors.iter().enumerate().take(60 / (round + 1)) {
+                let count = if number == 0 { 20 } else { 1 };
+                say_many(&world, *author, &format!("{number}-{round}-"), count).await;
+                expected.extend((0..count).map(|post| format!("{number}-{round}-{post}")));
+            }
+        }
+        expected.reverse();
+        assert!(expected.len() > 800, "{}", expected.len());
+        let homes = Arc::new(HomeTimelines::default());
+        let mut range = PageRange::newest(100);
+        let mut walked = Vec::new();
+        loop {
+            let homes = homes.clone();
+            let read = async {
+                let page = world.store.read(move |tx| {
+                    let reader = store::users::find_by_id(tx, ada)?.unwrap();
+                    Ok(homes.page(tx, TimelineSource::Reader(&reader), &range)?)
+                });
+                (page.await.unwrap(), store::count_round_trips())
+            };
+            let ((page, more), round_trips) = store::limit_queries(QueryLimits::default(), read).await;
+            assert!(round_trips <= MAX_ROUND_TRIPS, "{round_trips} after {}", walked.len());
+            range.below = page.last().unwrap().get();
+            walked.extend(page);
+            if !more {
+                break;
+            }
+        }
+        let found = world.store.read(move |tx| Ok(store::posts::find_by_ids(tx, &walked)?)).await.unwrap();
+        let mut found: Vec<_> = found.into_iter().map(|post| (post.id, post.text)).collect();
+        found.sort_by_key(|(id, _)| std::cmp::Reverse(*id));
+        assert!(found.into_iter().map(|(_, text)| text).eq(expected));
     });
 }

@@ -87,7 +87,7 @@ impl World {
         }
     }
 
-    pub(crate) async fn user(&self, username: &'static str) -> UserId {
+    pub(crate) async fn user(&self, username: &str) -> UserId {
         let new = NewUser { username: username.to_owned(), ..NewUser::default() };
         self.write(move |tx| network::users::create(tx, &new)).await.id
     }

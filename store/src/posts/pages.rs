@@ -5,7 +5,7 @@ use base::{Fault, PostId, UserId};
 use super::Post;
 use crate::Tx;
 use crate::counters::PENDING_OF_POSTS;
-use crate::db::{DeclaredRow, row, select, sql};
+use crate::db::{DeclaredRow, SqlValue, row, select, sql};
 use crate::edges::{directional_query, edge_page_query, query_page};
 use crate::media::Media;
 
@@ -133,6 +133,33 @@ pub fn list_ids_by_author(tx: &mut Tx<'_>, author: UserId, below: i64, limit: i6
     let sql = "SELECT id FROM post WHERE author_id = $1 AND state = 0 AND nullcast = 0 \
                AND id < $2 ORDER BY id DESC LIMIT $3";
     tx.query_rows(sql, &[author.into(), below.into(), limit.into()])
+}
+
+/// Of authors with exclusive upper bounds, each one's newest live posts between `above` and the bound, at most
+/// `limit`, in any order: the author and the post.
+pub fn list_ids_by_authors(
+    tx: &mut Tx<'_>,
+    authors: &[(UserId, i64)],
+    above: i64,
+    limit: i64,
+) -> Result<Vec<(UserId, PostId)>, Fault> {
+    if tx.is_postgres() {
+        let sql = "SELECT author.id, listed.id FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[])) \
+                   AS author (id, below) CROSS JOIN LATERAL (SELECT id FROM post WHERE author_id = author.id \
+                   AND state = 0 AND nullcast = 0 AND id > $3 AND id < author.below ORDER BY id DESC LIMIT $4) AS listed";
+        let users: Vec<i64> = authors.iter().map(|author| author.0.get()).collect();
+        let bounds: Vec<i64> = authors.iter().map(|author| author.1).collect();
+        let args = [SqlValue::Keys(&users), SqlValue::Keys(&bounds), above.into(), limit.into()];
+        return tx.query_rows(sql, &args);
+    }
+    let sql = "SELECT author_id, id FROM post WHERE author_id = $1 AND state = 0 AND nullcast = 0 \
+               AND id > $2 AND id < $3 ORDER BY id DESC LIMIT $4";
+    let mut all = Vec::new();
+    for (author, below) in authors {
+        let args = [(*author).into(), above.into(), (*below).into(), limit.into()];
+        all.append(&mut tx.query_rows(sql, &args)?);
+    }
+    Ok(all)
 }
 
 /// The number of an author's live posts with a video from an id on.
