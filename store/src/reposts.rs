@@ -4,7 +4,7 @@ use base::{Fault, PostId, UserId};
 
 use crate::Tx;
 use crate::counters::{self, SharedCounter};
-use crate::edges::{self, Edge, directional_query, edge_page_query, query_page};
+use crate::edges::{self, DirectionalQuery, Edge, directional_query, edge_page_query, query_page};
 use crate::follows::UserEdge;
 use crate::posts::{self, NewPostDetails, PageRange, Post};
 
@@ -50,11 +50,35 @@ pub fn page_by_post(tx: &mut Tx<'_>, post: PostId, range: &PageRange) -> Result<
 
 /// An author's posts that others have reposted, newest first; both values are the post's id.
 pub fn page_reposted_of_author(tx: &mut Tx<'_>, author: UserId, range: &PageRange) -> Result<Vec<Edge>, Fault> {
-    let sql = edge_page_query!(
-        "SELECT id, id FROM post WHERE author_id = $1 AND state = 0 AND (repost_count + imported_repost_count > 0 \
-         /*! OR id = ANY (ARRAY(SELECT target_id FROM count_delta WHERE counter = 6)) */) AND (imported_repost_count > 0 OR EXISTS (SELECT 1 FROM post other WHERE other.repost_of_id = post.id \
-         AND other.state = 0 AND other.nullcast = 0 AND other.author_id <> post.author_id))"
-    );
+    /// A part of the author's posts, and its page in a direction.
+    macro_rules! reposted_sql {
+        ($part:literal, $direction:literal) => {
+            concat!(
+                "SELECT id FROM post WHERE author_id = $1 AND state = 0 AND ",
+                $part,
+                " AND (imported_repost_count > 0 OR EXISTS (SELECT 1 FROM post other WHERE other.repost_of_id = post.id \
+                 AND other.state = 0 AND other.nullcast = 0 AND other.author_id <> post.author_id)) \
+                 AND id > $2 AND id < $3 ORDER BY id ",
+                $direction,
+                " LIMIT $4"
+            )
+        };
+    }
+    // Each half is in order by itself: those whose reposts are counted, and those whose first one is pending.
+    macro_rules! page_sql {
+        ($direction:literal) => {
+            concat!(
+                "SELECT id, id FROM (/*! ( */ ",
+                reposted_sql!("repost_count + imported_repost_count > 0", $direction),
+                " /*! ) UNION (",
+                reposted_sql!("id = ANY (ARRAY(SELECT target_id FROM count_delta WHERE counter = 6))", $direction),
+                ") */) AS listed ORDER BY id ",
+                $direction,
+                " LIMIT $4"
+            )
+        };
+    }
+    let sql = DirectionalQuery { descending: page_sql!("DESC"), ascending: page_sql!("ASC") };
     edges::edge_page(tx, author, range, sql)
 }
 

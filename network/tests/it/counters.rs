@@ -10,7 +10,7 @@ use store::{DatabaseLocation, Store, StoreOptions, Tx};
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 
-use crate::world::{World, fresh_database, options};
+use crate::world::{World, fresh_database, on_each_engine, options};
 
 const CLIENTS: usize = 64;
 
@@ -167,5 +167,31 @@ fn open_transaction_of_one_follower_delays_no_other_follower() {
         while fold(&world.store).await {}
         assert_eq!(counts(&world.store, bob, post).await, [(1, 1), (2, 2)]);
         world.recount().await;
+    });
+}
+
+#[test]
+fn reposted_posts_are_listed_in_order_whether_or_not_their_reposts_are_counted_yet() {
+    on_each_engine(async |world| {
+        let (star, fan) = (world.user("star").await, world.user("fan").await);
+        let mut posts = Vec::new();
+        for number in 0..6 {
+            posts.push(world.say(star, &format!("p{number}")).await.id);
+        }
+        // The last one of the first two is both: counted, and with a change.
+        for (place, is_counted) in [(1, true), (3, true), (0, false), (4, false), (3, false)] {
+            let (by, post) = (if is_counted { fan } else { world.user(&format!("u{place}")).await }, posts[place]);
+            world.write(move |tx| reposts::repost(tx, by, None, post)).await;
+            while is_counted && fold(&world.store).await {}
+        }
+        let list = async |range: PageRange| {
+            let read = move |tx: &mut Tx<'_>| Ok(store::reposts::page_reposted_of_author(tx, star, &range)?);
+            let page = world.store.read(read).await.unwrap();
+            page.into_iter().map(|(_, id)| posts.iter().position(|post| post.get() == id).unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(list(PageRange::newest(10)).await, [4, 3, 1, 0]);
+        assert_eq!(list(PageRange::newest(2)).await, [4, 3]);
+        assert_eq!(list(PageRange { below: posts[3].get(), ..PageRange::newest(10) }).await, [1, 0]);
+        assert_eq!(list(PageRange { ascending: true, ..PageRange::newest(3) }).await, [3, 1, 0]);
     });
 }

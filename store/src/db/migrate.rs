@@ -81,6 +81,7 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("rows_of_users", include_str!("../../migrations/0066_rows_of_users.sql")),
     ("unconverted_sales", include_str!("../../migrations/0067_unconverted_sales.sql")),
     ("imported_uses", include_str!("../../migrations/0068_imported_uses.sql")),
+    ("pending_reposts", include_str!("../../migrations/0069_pending_reposts.sql")),
 ];
 
 const CREATE_TABLE_SQL: &str = "CREATE TABLE IF NOT EXISTS migration (
