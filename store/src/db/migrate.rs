@@ -82,6 +82,7 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("unconverted_sales", include_str!("../../migrations/0067_unconverted_sales.sql")),
     ("imported_uses", include_str!("../../migrations/0068_imported_uses.sql")),
     ("pending_reposts", include_str!("../../migrations/0069_pending_reposts.sql")),
+    ("mention_interactions", include_str!("../../migrations/0070_mention_interactions.sql")),
 ];
 
 const CREATE_TABLE_SQL: &str = "CREATE TABLE IF NOT EXISTS migration (
