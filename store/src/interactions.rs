@@ -66,7 +66,7 @@ pub fn delete_like(tx: &mut Tx<'_>, actor: UserId, post: PostId) -> Result<(), F
 
 /// The actor neither follows the user nor asks to.
 pub fn delete_follows(tx: &mut Tx<'_>, actor: UserId, user: UserId) -> Result<(), Fault> {
-    let sql = "DELETE FROM interaction WHERE actor_id = $1 AND post_id IS NULL AND user_id = $2";
+    let sql = "DELETE FROM interaction WHERE actor_id = $1 AND user_id = $2 AND kind >= 6";
     tx.execute_later(sql, &[actor.into(), user.into()])
 }
 

@@ -83,6 +83,7 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("imported_uses", include_str!("../../migrations/0068_imported_uses.sql")),
     ("pending_reposts", include_str!("../../migrations/0069_pending_reposts.sql")),
     ("mention_interactions", include_str!("../../migrations/0070_mention_interactions.sql")),
+    ("interaction_pairs", include_str!("../../migrations/0071_interaction_pairs.sql")),
 ];
 
 const CREATE_TABLE_SQL: &str = "CREATE TABLE IF NOT EXISTS migration (
