@@ -84,6 +84,8 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("pending_reposts", include_str!("../../migrations/0069_pending_reposts.sql")),
     ("mention_interactions", include_str!("../../migrations/0070_mention_interactions.sql")),
     ("interaction_pairs", include_str!("../../migrations/0071_interaction_pairs.sql")),
+    ("live_post_lists", include_str!("../../migrations/0072_live_post_lists.sql")),
+    ("replaced_post_indexes", include_str!("../../migrations/0073_replaced_post_indexes.sql")),
 ];
 
 const CREATE_TABLE_SQL: &str = "CREATE TABLE IF NOT EXISTS migration (
