@@ -90,10 +90,10 @@ pub fn list_concerning(tx: &mut Tx<'_>, user: UserId, kinds: &[&str], limit: i64
     args.extend(kinds.iter().map(|kind| SqlValue::from(*kind)));
     args.push(limit.into());
     let mut entries = Vec::new();
-    // Two queries, since no index serves both columns in order.
+    // Two queries, since no index serves both columns. The sum keeps engines from reading all kinds in the order.
     for column in ["actor_id", "subject_id"] {
         let condition = format!("WHERE {column} = $1 AND kind IN ({})", placeholders.join(", "));
-        let end = format!(" ORDER BY seq DESC LIMIT ${}", args.len());
+        let end = format!(" ORDER BY seq + 0 DESC LIMIT ${}", args.len());
         let sql = [select!(AuditEntry, ""), &condition, &end].concat();
         entries.extend(tx.query_rows::<AuditEntry>(&sql, &args)?);
     }

@@ -85,6 +85,6 @@ pub fn close_by_subject(
 
 /// Deletes closed reports from before a time; returns how many.
 pub fn prune(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
-    let sql = "DELETE FROM report WHERE id IN (SELECT id FROM report WHERE closed_at < $1 ORDER BY id LIMIT $2)";
+    let sql = "DELETE FROM report WHERE id IN (SELECT id FROM report WHERE closed_at < $1 ORDER BY closed_at LIMIT $2)";
     tx.execute(sql, &[before.into(), limit.into()])
 }

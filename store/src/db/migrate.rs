@@ -86,6 +86,9 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("interaction_pairs", include_str!("../../migrations/0071_interaction_pairs.sql")),
     ("live_post_lists", include_str!("../../migrations/0072_live_post_lists.sql")),
     ("replaced_post_indexes", include_str!("../../migrations/0073_replaced_post_indexes.sql")),
+    ("closed_reports", include_str!("../../migrations/0074_closed_reports.sql")),
+    ("audit_kinds", include_str!("../../migrations/0075_audit_kinds.sql")),
+    ("replaced_audit_index", include_str!("../../migrations/0076_replaced_audit_index.sql")),
 ];
 
 const CREATE_TABLE_SQL: &str = "CREATE TABLE IF NOT EXISTS migration (
