@@ -89,6 +89,7 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("closed_reports", include_str!("../../migrations/0074_closed_reports.sql")),
     ("audit_kinds", include_str!("../../migrations/0075_audit_kinds.sql")),
     ("replaced_audit_index", include_str!("../../migrations/0076_replaced_audit_index.sql")),
+    ("ads_records_by_update", include_str!("../../migrations/0077_ads_records_by_update.sql")),
 ];
 
 const CREATE_TABLE_SQL: &str = "CREATE TABLE IF NOT EXISTS migration (

@@ -102,7 +102,8 @@ impl RecordOrderKey {
         match self {
             Self::Created if shown => "created_at".to_owned(),
             Self::Created => "(created_at + 0)".to_owned(),
-            Self::Updated => "updated_at".to_owned(),
+            Self::Updated if shown => "updated_at".to_owned(),
+            Self::Updated => "(updated_at + 0)".to_owned(),
             Self::Deleted => "deleted".to_owned(),
             Self::Name => "name_key".to_owned(),
             Self::Field(name) => sort_field_sql(name),
