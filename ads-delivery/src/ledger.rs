@@ -340,8 +340,10 @@ pub fn line_items_by_entity(
         let items = match entity {
             AdEntity::LineItem => vec![*id],
             AdEntity::Account => records::list_ids_by_account(tx, LINE_ITEM.name, account)?,
-            AdEntity::Campaign => line_item_ids_by_field(tx, account, "campaign_id", *id)?,
-            AdEntity::Funding => line_item_ids_by_field(tx, account, "funding_instrument_id", *id)?,
+            AdEntity::Campaign => records::list_ids_by_field(tx, LINE_ITEM.name, account, ("campaign_id", *id))?,
+            AdEntity::Funding => {
+                records::list_ids_by_field(tx, LINE_ITEM.name, account, ("funding_instrument_id", *id))?
+            }
             AdEntity::PromotedPost | AdEntity::PromotedAccount | AdEntity::MediaCreative => {
                 let kind = entity.name().to_ascii_lowercase();
                 let row = records::find_by_id(tx, &kind, *id)?;
@@ -356,9 +358,4 @@ pub fn line_items_by_entity(
         ids_of.insert(*id, items);
     }
     Ok(ids_of)
-}
-
-fn line_item_ids_by_field(tx: &mut Tx<'_>, account: i64, field: &'static str, id: i64) -> Result<Vec<i64>, Fault> {
-    let rows = records::list_by_field(tx, LINE_ITEM.name, account, (field, id), false)?;
-    Ok(rows.into_iter().map(|row| row.id).collect())
 }

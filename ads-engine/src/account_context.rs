@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use base::refusal::AdsProblem;
 use base::{Error, Refusal, SiteLinks, Time, UserId, Vocabulary};
-use store::records;
+use store::records::{self, RecordVisibility};
 use store::{Tx, ads};
 
 use crate::access::{AdsRole, RequiredRole, role_not_allowed};
@@ -157,7 +157,17 @@ impl<'t, 'c> AccountContext<'t, 'c> {
         field: &'static str,
         value: i64,
     ) -> Result<Vec<AdsRecord>, Error> {
-        self.list_by_field(resource, (field, value), false)
+        self.list_by_field(resource, (field, value), RecordVisibility::Hidden)
+    }
+
+    /// Like [`Self::list_records`] without deleted records and those below them.
+    pub fn list_undeleted_records(
+        &mut self,
+        resource: &'static Resource,
+        field: &'static str,
+        value: i64,
+    ) -> Result<Vec<AdsRecord>, Error> {
+        self.list_by_field(resource, (field, value), RecordVisibility::Draft)
     }
 
     /// Like [`Self::list_records`] without deleted, hidden and draft records.
@@ -167,17 +177,17 @@ impl<'t, 'c> AccountContext<'t, 'c> {
         field: &'static str,
         value: i64,
     ) -> Result<Vec<AdsRecord>, Error> {
-        self.list_by_field(resource, (field, value), true)
+        self.list_by_field(resource, (field, value), RecordVisibility::Listed)
     }
 
     fn list_by_field(
         &mut self,
         resource: &'static Resource,
         key: (&'static str, i64),
-        visible_only: bool,
+        up_to: RecordVisibility,
     ) -> Result<Vec<AdsRecord>, Error> {
         let account = self.account_id()?;
-        let rows = records::list_by_field(self.tx, resource.name, account, key, visible_only)?;
+        let rows = records::list_by_field(self.tx, resource.name, account, key, up_to)?;
         Ok(AdsRecord::from_rows(resource, rows)?)
     }
 

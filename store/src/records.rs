@@ -94,17 +94,34 @@ fn select_by_field_sql(kind: &'static str, field: &'static str) -> String {
     format!("{RECORDS}WHERE kind = '{kind}' AND {} = $1", indexes::field_sql(field))
 }
 
-/// Records whose indexed field has a value, oldest first; with `shown`, only listed ones.
+/// Records whose indexed field has a value, oldest first; only those in the lists up to a visibility.
 pub fn list_by_field(
     tx: &mut Tx<'_>,
     kind: &'static str,
     account: i64,
     (field, value): (&'static str, i64),
-    shown: bool,
+    up_to: RecordVisibility,
 ) -> Result<Vec<RecordRow>, Fault> {
-    let (field, level) = (indexes::field_sql(field), if shown { "AND level = 0 " } else { "" });
+    let level = match up_to {
+        RecordVisibility::Listed => "AND level = 0 ",
+        RecordVisibility::Draft => "AND level < 2 ",
+        RecordVisibility::Hidden => "",
+    };
+    let field = indexes::field_sql(field);
     let sql =
         format!("{RECORDS}WHERE kind = '{kind}' AND account_id = $1 AND {field} = $2 {level}ORDER BY created_at, id");
+    tx.query_rows(&sql, &[account.into(), value.into()])
+}
+
+/// Ids of records whose indexed field has a value, deleted ones included, in no particular order.
+pub fn list_ids_by_field(
+    tx: &mut Tx<'_>,
+    kind: &'static str,
+    account: i64,
+    (field, value): (&'static str, i64),
+) -> Result<Vec<i64>, Fault> {
+    let field = indexes::field_sql(field);
+    let sql = format!("SELECT id FROM ads_record WHERE kind = '{kind}' AND account_id = $1 AND {field} = $2");
     tx.query_rows(&sql, &[account.into(), value.into()])
 }
 

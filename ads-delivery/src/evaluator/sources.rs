@@ -171,8 +171,7 @@ impl Evaluator {
         let name = format!("{field}\n{}", audience.sorted_engagement_types());
         let key = UserSetKey::Value(name, format!("{} {value}", audience.account));
         self.get_or_build_set(tx, key, |tx| {
-            let items = records::list_by_field(tx, LINE_ITEM.name, audience.account, (field, value), false)?;
-            let items: Vec<i64> = items.iter().map(|item| item.id).collect();
+            let items = records::list_ids_by_field(tx, LINE_ITEM.name, audience.account, (field, value))?;
             let (seen, done): (Vec<AdEventKind>, Vec<AdEventKind>) =
                 engagement_kinds(&types).into_iter().partition(|kind| *kind == AdEventKind::Impression);
             let mut users = Vec::new();

@@ -20,7 +20,7 @@ use base::{Error, Time};
 use serde_json::{Value, json};
 use store::ads::audiences::AudienceKeyKind;
 use store::ledger::{AdEntity, ConversionKind, ConversionPath, ConversionSource};
-use store::records;
+use store::records::{self, RecordVisibility};
 
 use crate::conversions::{Attribution, ConversionIdentity, ReportedConversion, find_attribution, record_conversion};
 use crate::serving::viewer_id_from_digest;
@@ -144,7 +144,7 @@ fn find_tags(
     let field = ("app", app_key(os_type, app));
     let mut tags = Vec::new();
     for account in accounts {
-        let rows = records::list_by_field(ctx.tx, APP_EVENT_TAG.name, account, field, true)?;
+        let rows = records::list_by_field(ctx.tx, APP_EVENT_TAG.name, account, field, RecordVisibility::Listed)?;
         if rows.is_empty() {
             continue;
         }

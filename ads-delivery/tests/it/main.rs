@@ -10,6 +10,8 @@ mod audiences;
 #[cfg(test)]
 mod card_media;
 #[cfg(test)]
+mod deleted_items;
+#[cfg(test)]
 mod emails;
 #[cfg(test)]
 mod event_tags;

@@ -246,9 +246,9 @@ fn validate_line_item_limits(ctx: &mut AccountContext<'_, '_>, change: &mut Reco
     if change.verb != ResourceVerb::Update || !limits.into_iter().any(|name| change.changes_field(name)) {
         return Ok(());
     }
-    for item in ctx.list_records(&LINE_ITEM, "campaign_id", change.record.id)? {
+    for item in ctx.list_undeleted_records(&LINE_ITEM, "campaign_id", change.record.id)? {
         let mut violations = campaign_limits::violations(&item, &change.record);
-        let violation = violations.find(|(_, limit, _)| !item.deleted && change.changes_field(limit));
+        let violation = violations.find(|(_, limit, _)| change.changes_field(limit));
         if let Some((name, limit, _)) = violation {
             let message = format!("The {name} of the line item {} does not allow this", item.formatted_id());
             return Err(AdsProblem::invalid_attribute(limit, message).into());
@@ -259,11 +259,12 @@ fn validate_line_item_limits(ctx: &mut AccountContext<'_, '_>, change: &mut Reco
 
 /// Updates a campaign's summary of its line items after one of them changed.
 pub fn update_campaign_summary(ctx: &mut AccountContext<'_, '_>, id: i64) -> Result<(), Error> {
-    let Some(mut campaign) = ctx.find_record(&CAMPAIGN, id)? else {
+    // All line items of a deleted campaign are hidden; it keeps its summary.
+    let Some(mut campaign) = ctx.find_record(&CAMPAIGN, id)?.filter(|campaign| !campaign.deleted) else {
         return Ok(());
     };
-    let items = ctx.list_records(&LINE_ITEM, "campaign_id", id)?;
-    let live: Vec<&AdsRecord> = items.iter().filter(|item| !item.deleted).collect();
+    let items = ctx.list_undeleted_records(&LINE_ITEM, "campaign_id", id)?;
+    let live: Vec<&AdsRecord> = items.iter().collect();
     campaign.set("flights", servability::flights_to_json(&live));
     let ends: Option<Vec<i64>> = live.iter().map(|item| item.int("end_time")).collect();
     let ends = ends.and_then(|ends| ends.into_iter().max());

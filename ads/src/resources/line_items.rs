@@ -332,14 +332,13 @@ fn validate_siblings(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange
         return Ok(());
     }
     let campaign = change.record.int("campaign_id").unwrap_or(0);
-    let siblings = ctx.list_records(&LINE_ITEM, "campaign_id", campaign)?;
-    let live: Vec<&AdsRecord> = siblings.iter().filter(|item| !item.deleted).collect();
-    if live.len() >= MAX_PER_CAMPAIGN {
+    let siblings = ctx.list_undeleted_records(&LINE_ITEM, "campaign_id", campaign)?;
+    if siblings.len() >= MAX_PER_CAMPAIGN {
         let message = format!("The campaign has {MAX_PER_CAMPAIGN} line items, which is its limit");
         return Err(AdsProblem::new("TOO_MANY_LINE_ITEMS", message).into());
     }
     for (name, what) in [("objective", "objectives"), ("product_type", "product types")] {
-        if live.iter().any(|item| item.text(name) != change.record.text(name)) {
+        if siblings.iter().any(|item| item.text(name) != change.record.text(name)) {
             let message = format!(
                 "Line items with different {what} are not allowed under the same campaign \
                  (campaign_id={campaign})"
