@@ -166,23 +166,23 @@ pub fn delete(ctx: &mut AccountContext<'_, '_>, resource: &'static Resource, id:
         DeleteMode::Soft => ctx.save_record(&change.record)?,
         DeleteMode::Hard => records::delete(ctx.tx, resource.name, id)?,
     }
-    hide_children(ctx, resource, id)?;
+    hide_children(ctx, resource, &[id])?;
     apply_change_effects(ctx, &change)?;
     Ok(change.record)
 }
 
-/// Children of a deleted record are listed with deleted records only, but are not marked as deleted
+/// Children of deleted records are listed with deleted records only, but are not marked as deleted
 /// themselves.
-fn hide_children(ctx: &mut AccountContext<'_, '_>, resource: &'static Resource, id: i64) -> Result<(), Error> {
+fn hide_children(ctx: &mut AccountContext<'_, '_>, resource: &'static Resource, ids: &[i64]) -> Result<(), Error> {
     let account = ctx.account_id()?;
     for below in ctx.account()?.record.resource.account_resources {
         let is_parent =
             |field: &&FieldSpec| field.is_parent && field.target().is_some_and(|to| std::ptr::eq(to, resource));
         let parents = below.fields.iter().filter(is_parent);
         for field in parents {
-            let hidden = records::hide_by_field(ctx.tx, below.name, account, (field.name.post, id))?;
-            for id in hidden {
-                hide_children(ctx, below, id)?;
+            let hidden = records::hide_by_field(ctx.tx, below.name, account, field.name.post, ids)?;
+            if !hidden.is_empty() {
+                hide_children(ctx, below, &hidden)?;
             }
         }
     }

@@ -168,19 +168,20 @@ pub fn count_by_field(
     tx.query_number(&sql, &[account.into(), value.into()])
 }
 
-/// Hides records whose indexed field has a value; returns their ids.
+/// Hides records whose indexed field has one of some values; returns their ids.
 pub fn hide_by_field(
     tx: &mut Tx<'_>,
     kind: &'static str,
     account: i64,
-    (field, value): (&'static str, i64),
+    field: &'static str,
+    values: &[i64],
 ) -> Result<Vec<i64>, Fault> {
     let field = indexes::field_sql(field);
     let sql = format!(
-        "UPDATE ads_record SET level = 2 WHERE kind = '{kind}' AND account_id = $1 AND {field} = $2 \
+        "UPDATE ads_record SET level = 2 WHERE kind = '{kind}' AND {field} = $1 AND account_id = $2 \
          AND level < 2 RETURNING id"
     );
-    tx.query_rows(&sql, &[account.into(), value.into()])
+    tx.query_by_keys(&sql, values, &[account.into()])
 }
 
 /// Listed records of all accounts whose indexed field is at most `max`, lowest first.

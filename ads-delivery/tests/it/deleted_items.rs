@@ -1,4 +1,4 @@
-//! Line items that were deleted, which do not burden the campaign that they belonged to.
+//! What deleted line items, and the deletion of many, cost.
 
 use store::QueryLimits;
 
@@ -24,5 +24,29 @@ fn work_on_a_campaign_reads_no_deleted_line_items() {
             shop.call(&world, "PUT", &format!("A/campaigns/{campaign}"), &budget).await;
         };
         store::limit_queries(QueryLimits { max_rows: MAX_ROWS, ..QueryLimits::default() }, work).await;
+    });
+}
+
+/// However many line items are below the campaign; statements are prepared meanwhile.
+const MAX_ROUND_TRIPS: u64 = 70;
+
+#[test]
+fn campaign_is_deleted_with_as_many_statements_whatever_is_below_it() {
+    on_each_engine(async |world| {
+        let shop = Shop::open(&world, "ana").await;
+        let campaign = shop.campaign(&world).await;
+        for _ in 0..ITEMS {
+            shop.item(&world, &campaign, "150000").await;
+        }
+        let work = async {
+            shop.call(&world, "DELETE", &format!("A/campaigns/{campaign}"), &[]).await;
+            store::count_round_trips()
+        };
+        let round_trips = store::limit_queries(QueryLimits::default(), work).await;
+        assert!(round_trips <= MAX_ROUND_TRIPS, "{round_trips}");
+        for kind in ["line_items", "promoted_<posts>"] {
+            let listed = shop.call(&world, "GET", &format!("A/{kind}"), &[]).await;
+            assert_eq!(listed["data"], serde_json::json!([]), "{kind}");
+        }
     });
 }

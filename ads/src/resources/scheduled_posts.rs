@@ -162,8 +162,8 @@ fn is_crowded(ctx: &mut AccountContext<'_, '_>, record: &AdsRecord, at: i64) -> 
 fn hide_promotions(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
         let account = ctx.account_id()?;
-        let filter = ("scheduled_post_id", change.record.id);
-        records::hide_by_field(ctx.tx, SCHEDULED_PROMOTED_POST.name, account, filter)?;
+        let (kind, posts) = (SCHEDULED_PROMOTED_POST.name, [change.record.id]);
+        records::hide_by_field(ctx.tx, kind, account, "scheduled_post_id", &posts)?;
     }
     Ok(())
 }

@@ -224,6 +224,7 @@ impl PostgresConnection {
             return Ok(());
         }
         self.send_inserts()?;
+        self.forget_before(sql);
         if self.read_prefetched(sql, Some(keys), more, read)? {
             return Ok(());
         }
