@@ -52,10 +52,12 @@ pub fn list_before(tx: &mut Tx<'_>, user: UserId, below: i64, limit: i64) -> Res
     tx.query_rows(sql, &[user.into(), below.into(), limit.into()])
 }
 
+const LIST_MENTIONS: &str =
+    select!(Interaction, "WHERE user_id = $1 AND seq < $2 AND kind <= 3 ORDER BY seq DESC LIMIT $3");
+
 /// Those with a text of their own: mentions, replies and quotes. Newest first, with a number below `below`.
 pub fn list_mentions_before(tx: &mut Tx<'_>, user: UserId, below: i64, limit: i64) -> Result<Vec<Interaction>, Fault> {
-    let sql = select!(Interaction, "WHERE user_id = $1 AND seq < $2 AND kind <= 3 ORDER BY seq DESC LIMIT $3");
-    tx.query_rows(sql, &[user.into(), below.into(), limit.into()])
+    tx.query_rows(LIST_MENTIONS, &[user.into(), below.into(), limit.into()])
 }
 
 /// The actor likes the post no longer.
@@ -64,10 +66,11 @@ pub fn delete_like(tx: &mut Tx<'_>, actor: UserId, post: PostId) -> Result<(), F
     tx.execute_later(sql, &[actor.into(), post.into()])
 }
 
+const DELETE_FOLLOWS: &str = "DELETE FROM interaction WHERE actor_id = $1 AND user_id = $2 AND kind >= 6";
+
 /// The actor neither follows the user nor asks to.
 pub fn delete_follows(tx: &mut Tx<'_>, actor: UserId, user: UserId) -> Result<(), Fault> {
-    let sql = "DELETE FROM interaction WHERE actor_id = $1 AND user_id = $2 AND kind >= 6";
-    tx.execute_later(sql, &[actor.into(), user.into()])
+    tx.execute_later(DELETE_FOLLOWS, &[actor.into(), user.into()])
 }
 
 pub fn delete_by_actor(tx: &mut Tx<'_>, actor: UserId, user: UserId) -> Result<(), Fault> {
@@ -127,4 +130,33 @@ pub fn prune(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
     let sql = "DELETE FROM interaction WHERE seq IN \
                (SELECT seq FROM interaction WHERE at < $1 ORDER BY seq LIMIT $2)";
     tx.execute(sql, &[before.into(), limit.into()])
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::test_stores::options;
+    use crate::{DatabaseLocation, Store};
+
+    #[test]
+    fn statements_read_only_the_interactions_that_they_are_for() {
+        let (folder, runtime) = (TempDir::new().unwrap(), tokio::runtime::Runtime::new().unwrap());
+        let location = DatabaseLocation::File(folder.path().join("locum.db"));
+        let store = runtime.block_on(Store::open(options(location, &folder))).unwrap();
+        for (sql, args, expected) in [
+            (LIST_MENTIONS, 3, "INDEX interaction_mention (user_id=? AND seq<?)"),
+            (DELETE_FOLLOWS, 2, "INDEX interaction_pair (actor_id=? AND user_id=?)"),
+        ] {
+            let explain = move |tx: &mut Tx<'_>| {
+                let args = vec![1.into(); args];
+                let plan: Vec<(i64, i64, i64, String)> = tx.query_rows(&format!("EXPLAIN QUERY PLAN {sql}"), &args)?;
+                Ok(plan)
+            };
+            let plan = runtime.block_on(store.read(explain)).unwrap();
+            assert!(plan.iter().any(|step| step.3.contains(expected)), "{plan:?}");
+        }
+        store.close();
+    }
 }
