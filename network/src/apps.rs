@@ -42,17 +42,17 @@ impl AppProfile {
         }
     }
 
-    pub fn of(app: &App) -> Result<Self, Fault> {
-        Ok(Self {
+    pub fn of(app: &App) -> Self {
+        Self {
             name: app.name.clone(),
             description: app.description.clone(),
             website_url: app.website_url.clone(),
-            kind: app.kind.parse()?,
-            permission: app.permission.parse()?,
+            kind: app.kind,
+            permission: app.permission,
             callback_urls: app.callback_urls.lines().map(str::to_owned).collect(),
             request_email: app.request_email,
             sign_in: app.sign_in,
-        })
+        }
     }
 
     /// The names of the fields in which they differ.
@@ -113,11 +113,11 @@ pub fn create(
         api_secret: Secret::new(rng.random_token(50)?),
         client_id: rng.random_token(34)?,
         client_secret_digest: client_secret.as_ref().map(|secret| secret.digest().to_vec()),
-        kind: profile.kind.name().to_owned(),
-        permission: profile.permission.name().to_owned(),
+        kind: profile.kind,
+        permission: profile.permission,
         request_email: profile.request_email,
         sign_in: profile.sign_in,
-        access_level: level.name().to_owned(),
+        access_level: level,
         entitlements: format_entitlements(level.default_entitlements()),
         callback_urls: profile.callback_urls.join("\n"),
         vocabulary: String::new(),
@@ -190,7 +190,7 @@ pub fn rotate_credential(tx: &mut Tx<'_>, id: AppId, which: AppCredentialKind) -
             apps::set_bearer_token(tx, id, Some(&bearer))?;
         }
         AppCredentialKind::Client => {
-            if !app.kind.parse::<OAuthClientKind>()?.is_confidential() {
+            if !app.kind.is_confidential() {
                 return Err(Refusal::invalid_parameter("which", "client", "A public client has no secret").into());
             }
             let secret = Secret::new(rng.random_token(50)?);
@@ -211,7 +211,7 @@ pub fn rotate_credential(tx: &mut Tx<'_>, id: AppId, which: AppCredentialKind) -
 /// Changes an app that is locked. A client that becomes public loses its secret; one that becomes confidential gets one by
 /// [`rotate_credential`].
 pub fn update(tx: &mut Tx<'_>, app: App, profile: &AppProfile) -> Result<App, Error> {
-    let before = AppProfile::of(&app)?;
+    let before = AppProfile::of(&app);
     let name = if profile.name == before.name { before.name } else { validate_app_name(&profile.name)? };
     if profile.callback_urls != before.callback_urls {
         validate_callback_urls(&profile.callback_urls)?;
@@ -220,9 +220,9 @@ pub fn update(tx: &mut Tx<'_>, app: App, profile: &AppProfile) -> Result<App, Er
         name,
         description: profile.description.clone(),
         website_url: profile.website_url.clone(),
-        kind: profile.kind.name().to_owned(),
+        kind: profile.kind,
         client_secret_digest: app.client_secret_digest.filter(|_| profile.kind.is_confidential()),
-        permission: profile.permission.name().to_owned(),
+        permission: profile.permission,
         callback_urls: profile.callback_urls.join("\n"),
         request_email: profile.request_email,
         sign_in: profile.sign_in,
@@ -247,7 +247,7 @@ pub fn set_access(tx: &mut Tx<'_>, id: AppId, access: &AppAccessChange) -> Resul
     let mut app = find_for_update(tx, id)?;
     let mut entitlements = match access.level {
         Some(level) => {
-            level.name().clone_into(&mut app.access_level);
+            app.access_level = level;
             level.default_entitlements().to_vec()
         }
         None => list_entitlements(&app),

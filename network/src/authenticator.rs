@@ -83,7 +83,7 @@ impl ActivitySubscriber {
             app: caller.app_id,
             user: caller.user,
             scopes: caller.scopes,
-            enterprise: caller.app.access_level == AccessLevel::Enterprise.name(),
+            enterprise: caller.app.access_level == AccessLevel::Enterprise,
         }
     }
 }

@@ -163,7 +163,7 @@ pub fn update(
     site_name: &str,
 ) -> Result<App, Error> {
     let app = require_editable_app(tx, actor, id)?;
-    let before = AppProfile::of(&app)?;
+    let before = AppProfile::of(&app);
     validate_changes(&before, profile, site_name)?;
     let app = apps::update(tx, app, profile)?;
     let detail = json!({"changed": before.list_changes(profile)});
@@ -255,7 +255,7 @@ pub fn test_callback(app: &App, url: &str, ports: LoopbackPorts) -> CallbackTest
 pub fn renew_owner_token(tx: &mut Tx<'_>, actor: &AuditActor, id: AppId) -> Result<(Secret, Secret), Error> {
     let app = require_editable_app(tx, actor, id)?;
     revoke_owner_tokens(tx, &app)?;
-    let permission: Permission = app.permission.parse()?;
+    let permission = app.permission;
     let new_token = tokens::mint_oauth1(tx, id, app.owner_id, permission)?;
     let detail = json!({"permission": permission.name()});
     audit::append(tx, actor, AuditAction::TOKEN_OWN, Some(id), &detail)?;

@@ -117,14 +117,13 @@ pub fn issue_request_token(
 ) -> Result<RequestTokenPair, Error> {
     require_active_app(app)?;
     validate_callback(app, callback, ports)?;
-    let level = level.unwrap_or(Permission::Messages);
     let rng = tx.rng().clone();
     let pair =
         RequestTokenPair { token: Secret::new(rng.random_token(32)?), secret: Secret::new(rng.random_token(32)?) };
     let request_token = RequestToken {
         id: tx.next_id::<()>().get(),
         app_id: app.id,
-        permission: limit_permission(level, app)?.name().to_owned(),
+        permission: level.map_or(app.permission, |level| level.min(app.permission)),
         callback: callback.to_owned(),
         secret: pair.secret.clone(),
         state: RequestTokenState::Waiting,
@@ -136,11 +135,6 @@ pub fn issue_request_token(
     };
     request_tokens::insert(tx, &request_token, &pair.token.digest())?;
     Ok(pair)
-}
-
-/// The level that the app may have now.
-fn limit_permission(level: Permission, app: &App) -> Result<Permission, Fault> {
-    Ok(level.min(app.permission.parse()?))
 }
 
 fn validate_callback(app: &App, url: &str, ports: LoopbackPorts) -> Result<(), Refusal> {
@@ -201,7 +195,7 @@ pub fn find_pending_authorization(
         return Ok(Err(RequestTokenProblem::Callback));
     }
     Ok(Ok(PendingAuthorization {
-        permission: limit_permission(request_token.permission.parse()?, &app)?,
+        permission: request_token.permission.min(app.permission),
         app,
         callback: Some(request_token.callback).filter(|callback| callback != OUT_OF_BAND),
         expires_at: request_token.expires_at,
@@ -227,7 +221,7 @@ pub fn approve(
     };
     let permission = pending.permission.min(shown.permission);
     let digest_of_verifier = verifier_digest(token, &verifier);
-    if !request_tokens::approve(tx, &digest(token), user, permission.name(), &digest_of_verifier)? {
+    if !request_tokens::approve(tx, &digest(token), user, permission, &digest_of_verifier)? {
         return Ok(Err(RequestTokenProblem::Used));
     }
     let email = shown.email.map(|shown| shown && pending.app.request_email);
@@ -309,7 +303,7 @@ pub fn exchange_request_token(
     if !request_tokens::mark_exchanged(tx, &key)? {
         return Err(invalid_token.into());
     }
-    let permission = limit_permission(request_token.permission.parse()?, app)?;
+    let permission = request_token.permission.min(app.permission);
     let (token, secret) = tokens::mint_oauth1(tx, app.id, user_id, permission)?;
     Ok(GrantOutcome::Done(OAuth1AccessToken { token, secret, user_id, screen_name: user.username }))
 }

@@ -1,16 +1,66 @@
 //! Registered apps and their credentials.
 
-use base::{AppId, Fault, Secret, Time, UserId};
+use base::{AppId, Entitlement, Fault, Secret, Time, UserId};
 
 use crate::Tx;
 use crate::credential_versions::CredentialKey;
-use crate::db::{insert, row, select, stored_enum, table, update};
+use crate::db::{insert, row, select, stored_enum, stored_name_enum, table, update};
 
 stored_enum! {
     pub enum AppStatus {
         Active = 0,
         Suspended = 1,
         Deleted = 2,
+    }
+}
+
+stored_name_enum! {
+    /// The OAuth 1.0a access level; each includes the previous ones.
+    pub enum Permission {
+        Read = "read",
+        Write = "write",
+        Messages = "messages",
+    }
+}
+
+stored_name_enum! {
+    pub enum OAuthClientKind {
+        /// Confidential.
+        Web = "web",
+        /// A bot; confidential.
+        Automated = "automated",
+        /// Public.
+        Native = "native",
+        /// Public.
+        SinglePage = "single-page",
+    }
+}
+
+stored_name_enum! {
+    pub enum AccessLevel {
+        /// Pay per use.
+        SelfServe = "self-serve",
+        Enterprise = "enterprise",
+    }
+}
+
+impl OAuthClientKind {
+    /// Whether the client has a secret.
+    pub const fn is_confidential(self) -> bool {
+        matches!(self, Self::Web | Self::Automated)
+    }
+}
+
+impl AccessLevel {
+    /// Default entitlements of the tier. Operators can add others, such as the full archive, per app.
+    pub const fn default_entitlements(self) -> &'static [Entitlement] {
+        match self {
+            Self::SelfServe => &[Entitlement::Blocks, Entitlement::FollowsAndLikes, Entitlement::Ads],
+            // Conversion reporting, by which advertisers are charged, is granted per app.
+            Self::Enterprise => {
+                &[Entitlement::FullArchive, Entitlement::Blocks, Entitlement::FollowsAndLikes, Entitlement::Ads]
+            }
+        }
     }
 }
 
@@ -29,14 +79,11 @@ table! {
         pub client_id: String,
         /// SHA-256; none for public clients.
         pub client_secret_digest: Option<Vec<u8>>,
-        /// `web`, `automated`, `native` or `single-page`.
-        pub kind: String,
-        /// `read`, `write` or `messages`.
-        pub permission: String,
+        pub kind: OAuthClientKind,
+        pub permission: Permission,
         pub request_email: bool,
         pub sign_in: bool,
-        /// `self-serve` or `enterprise`.
-        pub access_level: String,
+        pub access_level: AccessLevel,
         /// Space-separated.
         pub entitlements: String,
         /// One per line.

@@ -3,6 +3,7 @@
 use base::{AppId, Fault, Secret, Time, UserId};
 
 use crate::Tx;
+use crate::apps::Permission;
 use crate::db::{insert, select, stored_enum, table};
 
 stored_enum! {
@@ -21,8 +22,7 @@ table! {
         /// Identifies the row in the secret's encryption context.
         pub id: i64,
         pub app_id: AppId,
-        /// `read`, `write` or `messages`.
-        pub permission: String,
+        pub permission: Permission,
         /// The callback URL, or `oob`.
         pub callback: String,
         pub created_at: Time,
@@ -68,7 +68,7 @@ pub fn approve(
     tx: &mut Tx<'_>,
     digest: &[u8; 32],
     user: UserId,
-    permission: &str,
+    permission: Permission,
     verifier_digest: &[u8; 32],
 ) -> Result<bool, Fault> {
     let sql = "UPDATE oauth1_request SET state = 1, user_id = $1, permission = $2, verifier_digest = $3 \

@@ -38,7 +38,7 @@ pub fn register_webhook<'a>(
 fn new_webhook(call: &RequestContext, app: &App, url: &str) -> NewWebhook {
     let settings = call.state.webhooks.settings();
     let (most, max_enterprise) = settings.max_webhooks;
-    let is_enterprise = app.access_level == AccessLevel::Enterprise.name();
+    let is_enterprise = app.access_level == AccessLevel::Enterprise;
     NewWebhook {
         app: app.id,
         url: url.to_owned(),

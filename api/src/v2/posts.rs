@@ -40,7 +40,7 @@ pub(crate) async fn create(call: RequestContext) -> Result<HttpReply, Error> {
     let author = PostAuthor {
         user_id: call.require_user()?,
         app_id: Some(caller.app_id),
-        self_serve: caller.app.access_level == AccessLevel::SelfServe.name(),
+        self_serve: caller.app.access_level == AccessLevel::SelfServe,
     };
     let site = call.site();
     let has_other = EXCLUSIVE_MEMBERS.iter().any(|word| *word != QUOTE && call.body().has(*word));

@@ -21,7 +21,7 @@ const WARNING: HeaderName = HeaderName::from_static("x-locum-warning");
 const WARNING_LENGTH: usize = 1_000;
 
 pub(super) fn is_enterprise(call: &RequestContext) -> Result<bool, Error> {
-    Ok(call.require_caller()?.app.access_level == AccessLevel::Enterprise.name())
+    Ok(call.require_caller()?.app.access_level == AccessLevel::Enterprise)
 }
 
 pub(super) fn enterprise_required() -> Error {

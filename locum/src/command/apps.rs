@@ -156,7 +156,7 @@ fn change_app(
 ) -> Result<App, Error> {
     let id = find::app(tx, app)?.id;
     let app = apps::find_for_update(tx, id)?;
-    let mut profile = AppProfile::of(&app)?;
+    let mut profile = AppProfile::of(&app);
     change(&mut profile);
     record_audit(tx, AuditAction::APP_UPDATE, id, &json!({"changed": [field]}))?;
     apps::update(tx, app, &profile)
@@ -195,9 +195,9 @@ fn list_apps(tx: &mut store::Tx<'_>, owner: Option<&str>) -> Result<Value, Error
             "id": app.id.to_string(),
             "name": app.name,
             "owner_id": app.owner_id.to_string(),
-            "kind": app.kind,
-            "permission": app.permission,
-            "access_level": app.access_level,
+            "kind": app.kind.name(),
+            "permission": app.permission.name(),
+            "access_level": app.access_level.name(),
         })
     };
     Ok(rows.iter().map(row).collect())
@@ -214,7 +214,7 @@ fn set_access(tx: &mut store::Tx<'_>, asked: &AppAccessArgs) -> Result<App, Erro
     let app = apps::set_access(tx, id, &access)?;
     let detail = json!({
         "changed": ["access"],
-        "access_level": app.access_level,
+        "access_level": app.access_level.name(),
         "entitlements": app.entitlements,
     });
     record_audit(tx, AuditAction::APP_UPDATE, id, &detail)?;
@@ -278,9 +278,9 @@ fn render_app(app: &App) -> Value {
         "id": app.id.to_string(),
         "name": app.name,
         "owner_id": app.owner_id.to_string(),
-        "kind": app.kind,
-        "permission": app.permission,
-        "access_level": app.access_level,
+        "kind": app.kind.name(),
+        "permission": app.permission.name(),
+        "access_level": app.access_level.name(),
         "entitlements": apps::list_entitlements(app).into_iter().map(Entitlement::name).collect::<Vec<_>>(),
         "callback_urls": app.callback_urls.lines().collect::<Vec<_>>(),
         "request_email": app.request_email,

@@ -186,11 +186,13 @@ fn mint_token(tx: &mut Tx<'_>, mint: &MintTokenArgs, ttl: Option<i64>) -> Result
     let user = find::user(tx, &mint.user)?;
     let mut value = json!({"app": app.name, "user_id": user.id.to_string(), "username": user.username});
     let shown = if mint.oauth1 {
-        let permission = mint.permission.as_ref().unwrap_or(&app.permission);
-        let level = parse_word("permission", permission)?;
-        let (token, secret) = tokens::mint_oauth1(tx, app.id, user.id, level)?;
+        let permission = match &mint.permission {
+            Some(word) => parse_word("permission", word)?,
+            None => app.permission,
+        };
+        let (token, secret) = tokens::mint_oauth1(tx, app.id, user.id, permission)?;
         vec![
-            ("permission", permission.clone()),
+            ("permission", permission.name().to_owned()),
             ("access_token", token.expose_secret().to_owned()),
             ("access_token_secret", secret.expose_secret().to_owned()),
         ]

@@ -5,7 +5,6 @@ use base::{Error, Refusal, Secret};
 use store::Tx;
 use store::apps::{self, App, AppStatus};
 
-use crate::apps::OAuthClientKind;
 use crate::audit::AuditActor;
 
 /// A client authenticated as far as its kind allows. Only [`authenticate_client`] creates one.
@@ -61,7 +60,7 @@ pub fn authenticate_client(tx: &mut Tx<'_>, credentials: &ClientCredentials) -> 
     );
     let (app, is_confidential) = match (app, secret) {
         (Some(app), secret) => {
-            let is_confidential = app.kind.parse::<OAuthClientKind>()?.is_confidential();
+            let is_confidential = app.kind.is_confidential();
             let is_authenticated = if is_confidential {
                 secret_matches && secret.is_some() && app.client_secret_digest.is_some()
             } else {

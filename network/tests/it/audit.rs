@@ -217,7 +217,7 @@ fn wider_app_permission_does_not_widen_existing_tokens() {
         let id = app.id;
         let mint = |level| move |tx: &mut Tx<'_>| tokens::mint_oauth1(tx, id, ada, level);
         let (read, _) = world.write(mint(Permission::Read)).await;
-        let wider = AppProfile { permission: Permission::Messages, ..AppProfile::of(&app).unwrap() };
+        let wider = AppProfile { permission: Permission::Messages, ..AppProfile::of(&app) };
         world.write(move |tx| apps::update(tx, app.clone(), &wider)).await;
         let (other, _) = world.write(mint(Permission::Messages)).await;
         assert_ne!(read, other);

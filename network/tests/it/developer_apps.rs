@@ -138,11 +138,11 @@ fn developer_changes_an_app() {
             ..AppProfile::new(" another ")
         };
         let app = world.write(act(profile.clone())).await;
-        assert_eq!((app.name.as_str(), app.permission.as_str()), ("another", "messages"));
-        assert_eq!((app.kind.as_str(), &app.client_secret_digest), ("native", &None));
+        assert_eq!((app.name.as_str(), app.permission), ("another", Permission::Messages));
+        assert_eq!((app.kind, &app.client_secret_digest), (OAuthClientKind::Native, &None));
         assert_eq!(app.callback_urls, "https://example.org/back");
         assert!(app.request_email && !app.sign_in);
-        assert_eq!(app.access_level, "self-serve");
+        assert_eq!(app.access_level, AccessLevel::SelfServe);
         for bad in [
             AppProfile { name: String::new(), ..profile.clone() },
             AppProfile { website_url: "javascript:alert(1)".to_owned(), ..profile.clone() },
@@ -154,7 +154,7 @@ fn developer_changes_an_app() {
         }
         // What only the operator may enter stays.
         let foreign = App { name: "Locum Support".to_owned(), callback_urls: "data:x".to_owned(), ..app };
-        let kept = AppProfile { sign_in: true, ..AppProfile::of(&foreign).unwrap() };
+        let kept = AppProfile { sign_in: true, ..AppProfile::of(&foreign) };
         world.write(move |tx| Ok(store::apps::update(tx, &foreign)?)).await;
         assert!(world.write(act(kept)).await.sign_in);
         let list = |tx: &mut Tx<'_>| Ok(audit::list(tx, AuditFilter::default(), 2)?);

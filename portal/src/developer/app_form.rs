@@ -1,6 +1,6 @@
 //! The form of an app: submitted, stored and refused.
 
-use base::{Fault, Refusal};
+use base::Refusal;
 use network::apps::{AppProfile, OAuthClientKind};
 use pages::{AppForm, AppKind, FormField, PermissionLevel};
 use store::apps::App;
@@ -29,19 +29,19 @@ pub(super) fn parse_submitted(form: &SubmittedForm<'_>, action: String) -> (AppF
     (typed, kind.is_some() && level.is_some())
 }
 
-pub(super) fn parse_stored(app: &App, action: String) -> Result<AppForm, Fault> {
-    Ok(AppForm {
+pub(super) fn stored_form(app: &App, action: String) -> AppForm {
+    AppForm {
         action,
         name: FormField::new(&app.name),
         description: FormField::new(&app.description),
         website: FormField::new(&app.website_url),
-        kind: parse_app_kind(app)?,
-        permission: parse_permission_level(app)?,
+        kind: page_app_kind(app.kind),
+        permission: permission_level(app.permission),
         callbacks: FormField::new(&app.callback_urls),
         sign_in: app.sign_in,
         email: app.request_email,
         ..AppForm::default()
-    })
+    }
 }
 
 pub(super) fn build_profile(form: &AppForm) -> AppProfile {
@@ -90,13 +90,13 @@ fn callback_urls(form: &AppForm) -> Vec<String> {
     urls
 }
 
-pub(super) fn parse_app_kind(app: &App) -> Result<AppKind, Fault> {
-    Ok(match app.kind.parse()? {
+pub(super) const fn page_app_kind(kind: OAuthClientKind) -> AppKind {
+    match kind {
         OAuthClientKind::Web => AppKind::Web,
         OAuthClientKind::Automated => AppKind::Automated,
         OAuthClientKind::Native => AppKind::Native,
         OAuthClientKind::SinglePage => AppKind::SinglePage,
-    })
+    }
 }
 
 const fn network_app_kind(kind: AppKind) -> OAuthClientKind {
@@ -106,8 +106,4 @@ const fn network_app_kind(kind: AppKind) -> OAuthClientKind {
         AppKind::Native => OAuthClientKind::Native,
         AppKind::SinglePage => OAuthClientKind::SinglePage,
     }
-}
-
-pub(super) fn parse_permission_level(app: &App) -> Result<PermissionLevel, Fault> {
-    Ok(permission_level(app.permission.parse()?))
 }

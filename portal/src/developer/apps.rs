@@ -14,6 +14,7 @@ use web::reply::HttpReply;
 use web::request_context::RequestContext;
 
 use super::{OwnedApp, app_form, app_ref, keys, outcome_or_page};
+use crate::site::app_summary::permission_level;
 use crate::site::forms::accept_form;
 use crate::site::submitted_forms::{new_form_id, write_once};
 use crate::site::{MemberVisit, PageExit, redirect_to};
@@ -42,8 +43,8 @@ pub(crate) async fn list(call: RequestContext) -> Result<HttpReply, PageExit> {
     for (app, last_used) in found.await? {
         apps.push(AppListItem {
             app: app_ref(&app),
-            kind: app_form::parse_app_kind(&app)?,
-            level: app_form::parse_permission_level(&app)?,
+            kind: app_form::page_app_kind(app.kind),
+            level: permission_level(app.permission),
             last_used,
             suspended: app.state == AppStatus::Suspended,
             description: app.description,
@@ -92,7 +93,7 @@ pub(crate) async fn create(call: RequestContext) -> Result<HttpReply, PageExit> 
 pub(crate) async fn show_settings(call: RequestContext) -> Result<HttpReply, PageExit> {
     let own = OwnedApp::from_call(&call).await?;
     let action = AppTab::Settings.path_for_app(&own.app_ref());
-    let form = app_form::parse_stored(&own.app, action)?;
+    let form = app_form::stored_form(&own.app, action);
     let saved = call.head().uri.query() == Some("saved");
     settings_page(&call, &own, form, saved, None)
 }
@@ -135,7 +136,7 @@ fn settings_page(
         frame,
         app: own.app_ref(),
         access: AppAccessSummary {
-            tier: own.app.access_level.clone(),
+            tier: own.app.access_level.name().to_owned(),
             entitlements: Entitlement::ALL.map(entitled).to_vec(),
         },
         form,

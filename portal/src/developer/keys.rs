@@ -12,7 +12,7 @@ use store::usage::CredentialLastUse;
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
 
-use super::{OwnedApp, app_form, not_found_page, outcome_or_page};
+use super::{OwnedApp, not_found_page, outcome_or_page};
 use crate::site::PageExit;
 use crate::site::app_summary::permission_level;
 use crate::site::forms::accept_form;
@@ -131,7 +131,7 @@ fn rotated_values(fresh: RotatedCredential) -> Vec<CredentialValue> {
 /// Public clients have no client secret.
 fn credential_kind(call: &RequestContext, own: &OwnedApp) -> Result<CredentialKind, PageExit> {
     let kind = CredentialKind::parse(call.path_text("kind")?);
-    let is_public = matches!(app_form::parse_app_kind(&own.app)?, pages::AppKind::Native | pages::AppKind::SinglePage);
+    let is_public = !own.app.kind.is_confidential();
     let kind = kind.filter(|kind| *kind != CredentialKind::Client || !is_public);
     kind.ok_or_else(|| not_found_page(call, &own.visit))
 }
@@ -170,19 +170,19 @@ async fn keys_page(
     let page = AppKeysPage {
         frame: own.visit.page_frame(call),
         app: own.app_ref(),
-        keys: credential_items(own, &state, call.state.page_context.config.warns_about_plain_pkce)?,
+        keys: credential_items(own, &state, call.state.page_context.config.warns_about_plain_pkce),
         revealed: shown,
     };
     Ok(own.visit.render_page(call, &page)?)
 }
 
-fn credential_items(own: &OwnedApp, state: &CredentialState, warns: bool) -> Result<Vec<CredentialItem>, PageExit> {
+fn credential_items(own: &OwnedApp, state: &CredentialState, warns: bool) -> Vec<CredentialItem> {
     let (app, token) = (&own.app, state.token.as_ref());
     let used = |kind: &str| -> Option<Time> {
         let uses = state.used.iter().filter(|used| used.kind == kind);
         uses.map(|used| used.at).max()
     };
-    let level = app_form::parse_permission_level(app)?;
+    let level = permission_level(app.permission);
     let older = token.map(|token| permission_level(token.permission));
     let older = older.filter(|older| *older != level);
     let note = older.map(|older| {
@@ -200,8 +200,7 @@ fn credential_items(own: &OwnedApp, state: &CredentialState, warns: bool) -> Res
     };
     // Only a digest of the client secret is stored.
     let client = app.client_secret_digest.as_ref().map(|_| String::new());
-    let is_native = !matches!(app.kind.as_str(), "web" | "automated");
-    Ok(vec![
+    vec![
         CredentialItem {
             last_used: used("oauth1"),
             ..key(CredentialKind::Api, Some(secret_ending(app.api_secret.expose_secret())))
@@ -217,7 +216,7 @@ fn credential_items(own: &OwnedApp, state: &CredentialState, warns: bool) -> Res
             ..key(CredentialKind::Access, token.map(|token| token.suffix.clone()))
         },
         CredentialItem {
-            exists: is_native || client.is_some(),
+            exists: !app.kind.is_confidential() || client.is_some(),
             public: Some(app.client_id.clone()),
             last_used: used("oauth2"),
             note: used(PLAIN_PKCE_USAGE).filter(|_| warns).map(|at| {
@@ -226,7 +225,7 @@ fn credential_items(own: &OwnedApp, state: &CredentialState, warns: bool) -> Res
             }),
             ..key(CredentialKind::Client, client)
         },
-    ])
+    ]
 }
 
 fn secret_ending(secret: &str) -> String {

@@ -96,7 +96,7 @@ pub(crate) async fn delete(call: RequestContext) -> Result<HttpReply, PageExit> 
 }
 
 pub(super) fn is_enterprise(own: &OwnedApp) -> bool {
-    own.app.access_level == AccessLevel::Enterprise.name()
+    own.app.access_level == AccessLevel::Enterprise
 }
 
 fn rule_dialect(own: &OwnedApp) -> QueryDialect {

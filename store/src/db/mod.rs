@@ -32,7 +32,7 @@ pub(crate) use sql::{
     SqlText, as_text, insert, insert_new, insert_new_later, insert_with, select, sql, statement, trim_list, update,
 };
 pub use tx::Tx;
-pub(crate) use value::{SqlValue, stored_enum};
+pub(crate) use value::{SqlValue, stored_enum, stored_name_enum};
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

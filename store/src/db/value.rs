@@ -229,3 +229,41 @@ macro_rules! stored_enum {
     };
 }
 pub(crate) use stored_enum;
+
+/// Declares an enumeration whose variants are stored by their names.
+macro_rules! stored_name_enum {
+    ($(#[$attribute:meta])* pub enum $name:ident { $($(#[$about:meta])* $variant:ident = $text:literal,)* }) => {
+        base::named_enum! {
+            $(#[$attribute])*
+            pub enum $name { $($(#[$about])* $variant = $text,)* }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = base::Fault;
+
+            fn from_str(text: &str) -> Result<Self, base::Fault> {
+                let names = || Self::ALL.map(Self::name).join(", ");
+                Self::parse(text).ok_or_else(|| base::Fault::new(format!("{text:?} is not one of {}", names())))
+            }
+        }
+
+        impl $crate::db::ColumnValue for $name {
+            type Stored = String;
+
+            fn from_stored(stored: String) -> Result<Self, base::Fault> {
+                stored.parse()
+            }
+
+            fn to_value(&self) -> $crate::db::SqlValue<'_> {
+                (*self).into()
+            }
+        }
+
+        impl From<$name> for $crate::db::SqlValue<'_> {
+            fn from(value: $name) -> Self {
+                Self::Text(value.name())
+            }
+        }
+    };
+}
+pub(crate) use stored_name_enum;

@@ -130,17 +130,17 @@ fn sort_conversation_pair(kind: &str, mut cells: Vec<CellValue>) -> Vec<CellValu
 
 fn insert_row(tx: &mut Tx<'_>, row: &PortableRow) -> Result<InsertOutcome, Fault> {
     match row.table.name {
-        "app" if apps::import_app(tx, app_from_row(row))? => Ok(InsertOutcome::Added),
+        "app" if apps::import_app(tx, app_from_row(row)?)? => Ok(InsertOutcome::Added),
         "app" => Ok(InsertOutcome::AlreadyExists),
         _ => portable_tables::insert_row(tx, row.table, &row.cells),
     }
 }
 
-fn app_from_row(row: &PortableRow) -> App {
+fn app_from_row(row: &PortableRow) -> Result<App, Fault> {
     let cell = |name: &str| row.table.find_cell(&row.cells, name);
     let number = |name: &str| cell(name).and_then(CellValue::as_int).unwrap_or(0);
     let text = |name: &str| cell(name).and_then(CellValue::as_text).unwrap_or_default().to_owned();
-    App {
+    Ok(App {
         id: AppId::new(number("id")),
         owner_id: UserId::new(number("owner_id")),
         name: text("name"),
@@ -152,15 +152,15 @@ fn app_from_row(row: &PortableRow) -> App {
         api_secret: Secret::new(""),
         client_id: String::new(),
         client_secret_digest: None,
-        kind: text("kind"),
-        permission: text("permission"),
+        kind: text("kind").parse()?,
+        permission: text("permission").parse()?,
         request_email: number("request_email") != 0,
         sign_in: number("sign_in") != 0,
-        access_level: text("access_level"),
+        access_level: text("access_level").parse()?,
         entitlements: text("entitlements"),
         callback_urls: text("callback_urls"),
         vocabulary: text("vocabulary"),
-    }
+    })
 }
 
 fn index_for_search(tx: &mut Tx<'_>, kind: &str, id: i64) -> Result<(), Fault> {

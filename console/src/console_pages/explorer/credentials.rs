@@ -130,7 +130,7 @@ async fn user_header(call: &RequestContext, app: AppId, user: UserId) -> Result<
 }
 
 async fn oauth1_header(call: &RequestContext, app: &App, user: UserId, request: &ApiRequest) -> Result<Secret, Error> {
-    let (id, permission) = (app.id, app.permission.parse()?);
+    let (id, permission) = (app.id, app.permission);
     let (token, secret) = call.write(move |tx| tokens::mint_oauth1(tx, id, user, permission)).await?;
     let nonce = call.store_context().rng.random_token(24)?;
     let signer = OAuth1Signer {

@@ -224,7 +224,7 @@ fn mint_token(tx: &mut Tx<'_>, user: &User, form: &ActionForm) -> Result<MintedT
     let app = apps::find(tx, id.ok_or_else(|| Refusal::invalid_value("app", &form.app))?)?;
     let is_oauth1 = form.act == "mint-oauth1";
     let values = if is_oauth1 {
-        let (token, secret) = tokens::mint_oauth1(tx, app.id, user.id, app.permission.parse()?)?;
+        let (token, secret) = tokens::mint_oauth1(tx, app.id, user.id, app.permission)?;
         vec![
             ("Access token", token.expose_secret().to_owned()),
             ("Access token secret", secret.expose_secret().to_owned()),

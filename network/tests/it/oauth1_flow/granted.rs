@@ -24,13 +24,13 @@ fn requested_permission_lowers_and_never_raises_the_level() {
             ("messages", Some(Permission::Write), "write"),
             ("messages", None, "messages"),
         ] {
-            of_app.clone_into(&mut app.permission);
+            app.permission = of_app.parse().unwrap();
             let changed = app.clone();
             world.write(move |tx| Ok(store::apps::update(tx, &changed)?)).await;
             let pair = ask(&world, &app, CALLBACK, requested).await;
             let code = verifier(approve(&world, &pair, ada).await);
             // What the app may ask later does not widen what was asked.
-            app.permission = "messages".to_owned();
+            app.permission = Permission::Messages;
             let access = exchange(&world, &app, &pair, &code).await.unwrap();
             assert_eq!(level_of(&world, &access.token).await, given, "{of_app} {requested:?}");
         }
@@ -42,18 +42,17 @@ fn permission_and_callback_that_the_app_has_lost_are_not_granted() {
     on_each_engine(async |world| {
         let app = app(&world, "demo", &[CALLBACK]).await;
         let ada = world.user("ada").await;
-        let change = async |permission: &str, callback_urls: &str| {
-            let (permission, callback_urls) = (permission.to_owned(), callback_urls.to_owned());
-            let changed = App { permission, callback_urls, ..app.clone() };
+        let change = async |permission, callback_urls: &str| {
+            let changed = App { permission, callback_urls: callback_urls.to_owned(), ..app.clone() };
             let stored = changed.clone();
             world.write(move |tx| Ok(store::apps::update(tx, &stored)?)).await;
             changed
         };
         let pair = ask(&world, &app, CALLBACK, None).await;
-        change("read", CALLBACK).await;
+        change(Permission::Read, CALLBACK).await;
         assert_eq!(pending(&world, &pair.token).await, Ok(Permission::Read));
         let code = verifier(approve(&world, &pair, ada).await);
-        change("write", CALLBACK).await;
+        change(Permission::Write, CALLBACK).await;
         let access = exchange(&world, &app, &pair, &code).await.unwrap();
         assert_eq!(level_of(&world, &access.token).await, "read", "no more than was approved");
 
@@ -68,13 +67,13 @@ fn permission_and_callback_that_the_app_has_lost_are_not_granted() {
 
         let pair = ask(&world, &app, CALLBACK, None).await;
         let code = verifier(approve(&world, &pair, ada).await);
-        let changed = change("read", CALLBACK).await;
+        let changed = change(Permission::Read, CALLBACK).await;
         let access = exchange(&world, &changed, &pair, &code).await.unwrap();
         assert_eq!(level_of(&world, &access.token).await, "read");
 
         let pair = ask(&world, &app, CALLBACK, None).await;
         for callback_urls in ["https://client.example/other", ""] {
-            change("write", callback_urls).await;
+            change(Permission::Write, callback_urls).await;
             assert_eq!(pending(&world, &pair.token).await, Err(RequestTokenProblem::Callback));
             assert_eq!(approve(&world, &pair, ada).await, Err(RequestTokenProblem::Callback));
             assert_eq!(deny(&world, &pair).await, Err(RequestTokenProblem::Callback));

@@ -86,7 +86,7 @@ fn suspended_client_is_disclosed_only_after_authentication() {
         world.write(move |tx| Ok(store::apps::update(tx, &deleted)?)).await;
         assert_eq!(judge(&world, credentials.clone()).await, MISSING);
         // A public client that turned confidential has no secret until it is given one.
-        let confidential = AppProfile::of(&app).unwrap();
+        let confidential = AppProfile::of(&app);
         let public = AppProfile { kind: OAuthClientKind::Native, ..confidential.clone() };
         world
             .write(move |tx| {
