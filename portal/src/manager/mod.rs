@@ -24,6 +24,7 @@ mod line_items;
 mod media;
 mod posts;
 mod recommendations;
+mod report_choices;
 mod report_columns;
 mod reports;
 mod request;

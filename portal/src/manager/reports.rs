@@ -4,12 +4,10 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-use ads::resources::campaigns::CAMPAIGN;
 use ads::resources::line_items::LINE_ITEM;
-use ads::resources::promoted_posts::PROMOTED_POST;
 use ads_delivery::analytics::results::{EntityResults, StatsRow};
 use ads_delivery::analytics::{DayRange, LINE_ITEM_PLACEMENTS};
-use ads_engine::{AdsRecord, RecordView, RequiredRole, Resource};
+use ads_engine::{AdsRecord, RecordView, RequiredRole};
 use base::csv::csv_line;
 use base::refusal::AdsProblem;
 use base::{Error, Refusal, Time, order_by_keys};
@@ -23,6 +21,7 @@ use store::ledger::{AdEntity, Metric, MetricSums, Placement, list_active_entitie
 use store::records::RecordVisibility;
 
 use super::labels::{post_excerpt, record_name, word_label};
+use super::report_choices::{BREAKDOWNS, Breakdown, BreakdownChoice, LEVELS, LevelChoice};
 use super::report_columns::{COLUMNS, ReportColumn};
 use super::request::ManagerAccount;
 use super::stats;
@@ -39,53 +38,6 @@ const MAX_LISTED_IDS: usize = 200;
 const ONLY: &str = "only";
 const ALL_PLACEMENTS: [Placement; 4] =
     [Placement::AllOn, Placement::Publishers, Placement::Spotlight, Placement::Trend];
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Breakdown {
-    Nothing,
-    Day,
-    Placement,
-    /// By a segmentation type of the API.
-    Segment(&'static str),
-}
-
-impl Breakdown {
-    const fn is_segment(self) -> bool {
-        matches!(self, Self::Segment(_))
-    }
-}
-
-/// A choice of the form, by its name in the query.
-struct BreakdownChoice {
-    name: &'static str,
-    label: &'static str,
-    by: Breakdown,
-}
-
-/// The first is the default.
-static BREAKDOWNS: [BreakdownChoice; 6] = [
-    BreakdownChoice { name: "", label: "None", by: Breakdown::Nothing },
-    BreakdownChoice { name: "day", label: "Day", by: Breakdown::Day },
-    BreakdownChoice { name: "placement", label: "Placement", by: Breakdown::Placement },
-    BreakdownChoice { name: "platform", label: "Platform", by: Breakdown::Segment("PLATFORMS") },
-    BreakdownChoice { name: "age", label: "Age", by: Breakdown::Segment("AGE") },
-    BreakdownChoice { name: "gender", label: "Gender", by: Breakdown::Segment("GENDER") },
-];
-
-/// A choice of the form, by its name in the query, which is its path in the Ads Manager too.
-struct LevelChoice {
-    name: &'static str,
-    label: &'static str,
-    entity: AdEntity,
-    resource: &'static Resource,
-}
-
-/// The first is the default.
-static LEVELS: [LevelChoice; 3] = [
-    LevelChoice { name: "campaigns", label: "Campaigns", entity: AdEntity::Campaign, resource: &CAMPAIGN },
-    LevelChoice { name: "line-items", label: "Line items", entity: AdEntity::LineItem, resource: &LINE_ITEM },
-    LevelChoice { name: "posts", label: "Promoted posts", entity: AdEntity::PromotedPost, resource: &PROMOTED_POST },
-];
 
 /// What a report is about, as the query says.
 struct ReportQuery {

@@ -7,29 +7,26 @@ mod injected_faults;
 mod journal;
 mod own_server;
 mod panic_guard;
-mod pending_request;
 mod public_origin;
 mod request_body;
+mod request_trace;
 mod reserved_id;
 mod response_headers;
 mod steps;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ads_delivery::evaluator::Evaluator;
 use base::clock::monotonic_now;
 use base::cursor::CursorCodec;
-use base::{AppId, Credential, Error, Fault, Refusal, UserId, Vocabulary};
-use bytes::Bytes;
+use base::{Error, Fault, Refusal, Vocabulary};
 use deliver::streams::{Hub, PostStreams, RefusalRenderer};
 use edge::{Body, Handler, Peer, Shutdown};
 use emulator::Emulator;
-use emulator::faults::InjectedFault;
 use futures_util::future::BoxFuture;
 use http::{Request, Response};
 use network::apps::Authenticator;
-use store::apps::App;
 use store::{NodeRoles, QueryLimits, Store};
 
 use crate::access_log::{self, AccessLogEntry, RequestIdGenerator};
@@ -42,13 +39,13 @@ use crate::limits::{RateLimitMode, RateLimitStatus, RateLimiter};
 use crate::metrics::ServerMetrics;
 use crate::page_context::PageContext;
 use crate::reply::HttpReply;
-use crate::request_context::{AppCharge, AppState, RequestHead};
+use crate::request_context::{AppState, RequestHead};
 use crate::router::ApiRouters;
 use crate::site_links::{ShortLinkSettings, WorldAddress};
 use crate::uploads::UploadProcessor;
 pub use own_server::OwnServer;
-use pending_request::PendingRequest;
 pub use public_origin::PublicOrigin;
+use request_trace::{PendingRequest, RequestTrace};
 
 #[derive(Clone)]
 pub struct ServerConfig {
@@ -187,37 +184,6 @@ struct ServerState {
     cors: CorsPolicy,
     ids: RequestIdGenerator,
     config: ServerConfig,
-}
-
-/// Collected while a request is processed, for the response headers and the access log.
-struct RequestTrace {
-    started: Instant,
-    route: &'static str,
-    error_format: ErrorFormat,
-    is_deprecated: bool,
-    app: Option<AppId>,
-    user: Option<UserId>,
-    access_level: Option<&'static str>,
-    rate_limit: Option<RateLimitStatus>,
-    account_rate_limit: Option<RateLimitStatus>,
-    app_charge: Option<Arc<AppCharge>>,
-    fault: bool,
-    /// The body, if it is a form.
-    form: Option<Bytes>,
-    /// Where a development server explains why it refused the credentials.
-    explanation_url: Option<String>,
-    /// Health responses have no API headers.
-    is_health: bool,
-    /// Of the matched endpoint.
-    operation: &'static str,
-    credential: Option<Credential>,
-    caller_app: Option<Arc<App>>,
-    /// The body, if it was read as a whole.
-    body: Option<Bytes>,
-    /// The id of the rule by which a tester ordered a fault, and the name of its effect.
-    injected_fault: Option<(Arc<str>, &'static str)>,
-    /// That fault, until it is applied to the response.
-    pending_fault: Option<Box<InjectedFault>>,
 }
 
 type IncomingRequest = (Arc<RequestHead>, Body);
@@ -420,33 +386,6 @@ impl ApiServer {
         match &fault {
             Some(fault) => injected_faults::damage_response(response, fault),
             None => response,
-        }
-    }
-}
-
-impl RequestTrace {
-    const fn new(started: Instant) -> Self {
-        Self {
-            started,
-            route: "",
-            error_format: ErrorFormat::V2,
-            is_deprecated: false,
-            app: None,
-            user: None,
-            access_level: None,
-            rate_limit: None,
-            account_rate_limit: None,
-            app_charge: None,
-            fault: false,
-            form: None,
-            explanation_url: None,
-            is_health: false,
-            operation: "",
-            credential: None,
-            caller_app: None,
-            body: None,
-            injected_fault: None,
-            pending_fault: None,
         }
     }
 }
