@@ -167,6 +167,9 @@ impl<D: Future<Output = ()>, A: Future<Output = ()>> Future for ConnectionDriver
         match this.connection.as_mut().poll(cx) {
             Poll::Ready(Ok(())) => return Poll::Ready(()),
             Poll::Ready(Err(error)) => {
+                if error.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_parse) {
+                    this.shared.service.stats.bad_requests.increment();
+                }
                 tracing::debug!(%error, "connection failed");
                 return Poll::Ready(());
             }

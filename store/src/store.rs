@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use base::clock_mode::ClockMode;
 use base::encryption::Keyring;
 use base::id::{IdGenerator, snowflake_time};
 use base::{Clock, Error, Fault, Refusal, Rng};
@@ -28,6 +29,8 @@ use crate::{Tx, event_log, meta, user_search};
 const LOG_END_POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// Users per batch when a database from before the search index is indexed.
 const BACKFILL_BATCH: i64 = 1000;
+/// As far as many ids of one moment may be.
+const MAX_IDS_AHEAD_MS: i64 = 1000;
 
 pub struct StoreOptions {
     pub location: DatabaseLocation,
@@ -153,9 +156,20 @@ impl Store {
         let floor = self.read(|tx| Ok(meta::highest_id(tx)?)).await?;
         self.context.ids.raise_floor(floor);
         self.restore_clock(snowflake_time(floor)).await?;
+        self.warn_of_slow_clock(floor);
         self.write(|tx| Ok(meta::ensure_master_key(tx)?)).await?;
         while self.write(|tx| Ok(user_search::backfill_words(tx, BACKFILL_BATCH)?)).await? {}
         Ok(())
+    }
+
+    /// Ids go on above the newest one, and times are read from them.
+    fn warn_of_slow_clock(&self, newest: i64) {
+        let clock = &self.context.clock;
+        let ahead_ms = snowflake_time(newest).ms().saturating_sub(clock.now().ms());
+        if clock.mode() == ClockMode::Live && ahead_ms > MAX_IDS_AHEAD_MS {
+            let seconds = ahead_ms / 1000;
+            tracing::warn!(seconds, "the newest post or user is ahead of the clock: new ones get its time until then");
+        }
     }
 
     /// Runs `work` in a transaction; returns once it is durable. Fails at once while this node has no valid lease.

@@ -82,6 +82,15 @@ async fn request_header_above_a_size_limit_is_refused() {
 }
 
 #[tokio::test]
+async fn request_that_is_no_http_is_counted() {
+    let server = start(ListenerLimits::default(), echo);
+    for request in ["garbage\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nno colon\r\n\r\n"] {
+        assert_eq!(server.exchange_status(request).await, "400");
+    }
+    server.wait_until(|stats| stats.open == 0 && stats.bad_requests == 2).await;
+}
+
+#[tokio::test]
 async fn chunk_extension_or_trailer_above_a_size_limit_is_refused() {
     let server = start(short_timeouts(), echo);
     let chunked = |body: &str| post("Transfer-Encoding: chunked\r\nConnection: close", body);
