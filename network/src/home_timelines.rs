@@ -172,7 +172,14 @@ impl HomeTimelines {
                 return Ok((page, more));
             }
             let depth = (timeline.ids.len() * 4).min(max_length);
-            timeline.deepen(tx, depth)?;
+            if depth == max_length {
+                // The last step: deleted posts make room for older ones.
+                timeline.merge_anew(tx, source, depth, created.log_end)?;
+            } else {
+                timeline.deepen(tx, depth)?;
+                // What another reader has read of the log meanwhile may not be visible in this transaction.
+                timeline.log_position = timeline.log_position.min(created.log_end);
+            }
         }
     }
 
@@ -252,6 +259,7 @@ impl CachedTimeline {
             new.append(&mut self.ids);
             new.sort_by_key(|id| Reverse(*id));
             new.dedup();
+            self.complete &= new.len() <= max_length;
             new.truncate(max_length);
             self.ids = new;
         }
