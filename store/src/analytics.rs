@@ -33,11 +33,12 @@ pub fn count_post_series(
     (start, end): (Time, Time),
     interval_ms: i64,
 ) -> Result<Vec<(i64, i64)>, Fault> {
+    // Both values of `nullcast`, so that the indexes bound the ids.
     let sql = match series {
         MetricSeries::Bookmarks => counted!("bookmark WHERE post_id"),
         MetricSeries::Likes => counted!("post_like WHERE post_id"),
-        MetricSeries::Quotes => counted!("post WHERE state = 0 AND quoted_post_id"),
-        MetricSeries::Replies => counted!("post WHERE state = 0 AND in_reply_to_post_id"),
+        MetricSeries::Quotes => counted!("post WHERE state = 0 AND nullcast IN (0, 1) AND quoted_post_id"),
+        MetricSeries::Replies => counted!("post WHERE state = 0 AND nullcast IN (0, 1) AND in_reply_to_post_id"),
         MetricSeries::Reposts => counted!("post WHERE state = 0 AND nullcast = 0 AND repost_of_id"),
     };
     let args = [
