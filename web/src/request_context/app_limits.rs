@@ -35,7 +35,22 @@ impl RequestContext {
         let Some(address) = self.head.peer.and_then(|peer| peer.client) else {
             return Ok(());
         };
+        self.require_unexhausted(app)?;
         self.charge_client(RateLimitSubject::from_public_client(app.get(), address)).await
+    }
+
+    /// A tester may have exhausted the window of the app.
+    fn require_unexhausted(&self, app: AppId) -> Result<(), Refusal> {
+        let Some(charge) = &self.app_charge else {
+            return Ok(());
+        };
+        let subject = RateLimitSubject::App(app.get());
+        let status = self.state.limiter.peek(subject, charge.operation, charge.limits.app, wall_time());
+        if status.allowed {
+            return Ok(());
+        }
+        charge.status.get_or_init(|| status);
+        Err(Refusal::RateLimited)
     }
 
     async fn charge_client(&self, subject: RateLimitSubject) -> Result<(), Refusal> {

@@ -55,6 +55,20 @@ fn window_of_everyone_is_exhausted_before_anyone_called() {
 }
 
 #[test]
+fn exhausted_window_of_a_public_client_is_refused() {
+    let server = limited_server();
+    let app = server.run_cli(&["app", "create", "Native", "--owner", "@ada", "--kind", "native"]).json();
+    let client = app["client_id"].as_str().unwrap();
+    let refresh = || {
+        let form = format!("grant_type=refresh_token&refresh_token=x&client_id={client}");
+        server.send(TestRequest::post("/2/oauth2/token").form(form)).status
+    };
+    assert_eq!(refresh(), 400);
+    server.run_cli(&["limits", "exhaust", "POST /2/oauth2/token", "--app", "Native"]).assert_success();
+    assert_eq!(refresh(), 429);
+}
+
+#[test]
 fn windows_that_operations_share_and_those_of_ads_accounts_are_exhausted() {
     let server = limited_server();
     let post = || {
