@@ -91,6 +91,10 @@ pub(crate) async fn submit_decision(call: RequestContext) -> Result<HttpReply, P
             let shown = ShownConsent { permission: network_permission(level), email };
             approve(&call, &visit, person, &pending, &token, shown).await
         }
+        // A page of an earlier version.
+        ("allow", Some(_), None) if sent.text("permission").is_empty() => {
+            Ok(redirect_to(&format!("{AUTHORIZE_PATH}?oauth_token={}", base::percent::encode(&token))))
+        }
         ("deny", ..) => deny(&call, &visit, &pending, &token).await,
         _ => {
             let text = "The form did not contain a decision and what it is about.".to_owned();
