@@ -52,6 +52,11 @@ impl GlobalArgs {
         config::load(&self.config_sources(flags), mode)
     }
 
+    /// Needs no file of a secret but that of the URL.
+    pub(crate) fn names_database_server(&self) -> bool {
+        config::names_database_server(&self.config_sources(Vec::new()))
+    }
+
     /// Uses the mode the data directory was created with.
     pub(crate) fn load_settings(&self) -> Result<ServerSettings, CommandError> {
         ServerSettings::from_values(&self.values_of_data_folder()?)

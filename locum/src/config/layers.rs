@@ -52,6 +52,14 @@ pub(crate) fn configured_data_dir(sources: &ConfigSources) -> Option<PathBuf> {
     last.map(|entry| PathBuf::from(entry.value.text))
 }
 
+/// Used while the files of secrets are still missing.
+pub(crate) fn names_database_server(sources: &ConfigSources) -> bool {
+    let entries = list_entries(sources, &mut ConfigErrors::default());
+    let last = entries.into_iter().rfind(|entry| matches!(&*entry.name, "db.url" | "db.url_file"));
+    let url = last.map(|entry| if entry.name == "db.url" { Ok(entry.value) } else { read_secret_file(&entry) });
+    url.is_some_and(|url| url.is_ok_and(|url| url.text.contains("://")))
+}
+
 /// Production if a public address is set, and what a development server makes for itself: a certificate or a key.
 pub(crate) fn implied_mode(sources: &ConfigSources) -> Option<RunMode> {
     let entries = list_entries(sources, &mut ConfigErrors::default());

@@ -20,7 +20,7 @@ pub(crate) use acme::AcmeSettings;
 pub(crate) use display::config_rows;
 pub(crate) use key::{ConfigKey, KeyDefault, RunMode};
 pub(crate) use keys::KEYS;
-pub(crate) use layers::{ConfigSources, configured_data_dir, implied_mode, load};
+pub(crate) use layers::{ConfigSources, configured_data_dir, implied_mode, load, names_database_server};
 pub(crate) use parse::parse_duration;
 pub(crate) use settings::{DATABASE_FILE, ServerSettings, local_url};
 pub(crate) use text::from_text;

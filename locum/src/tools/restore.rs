@@ -30,8 +30,7 @@ pub(crate) fn restore_backup(
     output: OutputOptions,
 ) -> Result<ExitCode, CommandError> {
     let (reader, mut manifest) = open_backup(common, args)?;
-    let values = common.config_values(manifest.instance.mode()?, vec![])?;
-    if args.backup.is_none() && values.get_text("db.url").is_some_and(|url| url.contains("://")) {
+    if args.backup.is_none() && common.names_database_server() {
         // Older backups may have the SQLite database that was used before.
         let found = reader.find_newest(|manifest| manifest.database.is_none());
         manifest = instance::block_on(async { Ok::<_, Fault>(found.await) })??.unwrap_or(manifest);
@@ -42,6 +41,7 @@ pub(crate) fn restore_backup(
     if let (Some(keys), Some(file), false) = (&keys, &args.master_key, args.verify) {
         key_files.write(file, keys)?;
     }
+    let values = common.config_values(manifest.instance.mode()?, vec![])?;
     let settings = Arc::new(ServerSettings::from_values(&values)?);
     let bar = TerminalProgress::new(output, if args.verify { "checking" } else { "restoring" });
     let restore = Restore { settings, reader, manifest, args };
