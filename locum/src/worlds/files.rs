@@ -54,7 +54,8 @@ impl WorldFiles {
         if self.media.parent() == Some(folder) {
             return copy;
         }
-        let mut media = self.media.clone();
+        // Without a slash at the end.
+        let mut media: PathBuf = self.media.components().collect();
         media.as_mut_os_string().push(format!(".locum-{name}"));
         Self { media, ..copy }
     }
@@ -119,6 +120,10 @@ impl WorldFiles {
     /// Puts back what [`Self::replace_by_staged`] moved aside.
     pub(crate) fn restore_replaced(&self, folder: &Path) -> Result<(), Fault> {
         let replaced = &self.copy_in(folder, REPLACED_FOLDER);
+        // A process that ends on the way finds that it has to go back.
+        if replaced.database.exists() {
+            remove_path(&self.database)?;
+        }
         for (old, own) in replaced.sidecars().into_iter().zip(self.sidecars()) {
             move_if_present(&old, &own)?;
         }
