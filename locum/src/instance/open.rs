@@ -35,7 +35,10 @@ pub(crate) struct DataFolder {
 pub(crate) fn find_or_create(settings: &ServerSettings, creating: CreatePolicy) -> Result<DataFolder, CommandError> {
     let record = InstanceManifest::read(&settings.core.data_dir)?;
     check_mode(settings, record.as_ref())?;
-    private_files::refuse_root_for_other_owner(&settings.core.data_dir)?;
+    // Containers for development often have a new volume of another user.
+    if record.is_some() || settings.mode == RunMode::Serve {
+        private_files::refuse_root_for_other_owner(&settings.core.data_dir)?;
+    }
     let is_new = record.is_none();
     if is_new && creating == CreatePolicy::RequireExisting {
         return Err(CommandError::Unreachable(format!(
