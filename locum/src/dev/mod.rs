@@ -192,6 +192,7 @@ fn open_demo_store(
         match_store(&store, settings, &mut record)?;
         // Ask the database: an earlier start may have been interrupted.
         if instance::block_on(store.read(has_world))? {
+            store.context().ids.set_node(instance::node_of_start(record.starts));
             return Ok(store);
         }
         store.close();

@@ -17,8 +17,8 @@ pub(crate) use master_key::{
 };
 pub(crate) use media_owner::{check_media_is_shared, claim_media, refuse_media_without_database};
 pub(crate) use open::{
-    CreatePolicy, DataFolder, NETWORK_ID_KEY, check_store_matches, find_or_create, has_database, instance_rng, open,
-    open_store, store_options,
+    CreatePolicy, DataFolder, NETWORK_ID_KEY, check_store_matches, find_or_create, has_database, instance_rng,
+    node_of_start, open, open_store, store_options,
 };
 pub(crate) use private_files::{check_writable, create_private_folder, refuse_root_for_other_owner, write_private};
 pub(crate) use search_index::{OWNER_FILE, open_search_index, search_index_folder};

@@ -154,6 +154,11 @@ pub(crate) fn has_database(settings: &ServerSettings) -> Result<bool, Fault> {
 
 /// The operating system's in production; in development, derived from the seed and the number of starts, so that no id
 /// or key is issued twice.
+/// The node number of a development world's ids after its first start, and after each snapshot that was loaded.
+pub(crate) fn node_of_start(starts: u64) -> u16 {
+    u16::try_from(1 + starts % 1023).unwrap_or(1)
+}
+
 pub(crate) fn instance_rng(record: &InstanceManifest) -> Rng {
     if record.mode == RunMode::Serve.name() {
         return Rng::Os;

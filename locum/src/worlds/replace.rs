@@ -133,14 +133,15 @@ fn open_instance(
     })
 }
 
-/// Times are read from ids, so that ids do not go on after the clock went back with a snapshot. Those of the same times are
-/// issued with another node number then.
+/// Times are read from ids, so that ids do not go on after the clock went back with a snapshot. None is issued twice, as
+/// those of each load and start have a node number of their own; those after a reset, without a floor, are the first ones.
 fn continue_ids(store: &Store, floor: i64, starts: u64) {
     let context = store.context();
+    if floor > 0 {
+        context.ids.set_node(instance::node_of_start(starts));
+    }
     if snowflake_time(floor) <= context.clock.now().plus_ms(1000) {
         context.ids.raise_floor(floor);
-    } else {
-        context.ids.set_node(u16::try_from(starts % 1024).unwrap_or_default());
     }
 }
 

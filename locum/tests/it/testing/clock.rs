@@ -180,6 +180,10 @@ fn posts_have_the_time_of_a_clock_that_went_back_with_a_snapshot() {
     let found = read(&server, &format!("/2/tweets/{id}?{fields}"));
     assert!(time(&found["data"]["created_at"]).ms() - start.ms() < 1_000, "{found} {start:?}");
     assert_eq!(time(&found["includes"]["polls"][0]["end_datetime"]), start.plus_ms(5 * 60_000));
+    // Nor later is an id issued twice.
+    server.run_cli(&["snapshot", "load", "start"]).assert_success();
+    let last = post(&server, "Now");
+    assert!(last["id"] != again["id"] && last["id"] != first["id"], "{last}");
 }
 
 #[test]
