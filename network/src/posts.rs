@@ -24,6 +24,8 @@ use crate::{blocked_terms, communities, media, places, polls, users};
 
 /// Weighted length of a premium author's posts (contract core §11.1).
 pub const MAX_LONG_LENGTH: u32 = 25_000;
+/// As many as 280 code points may have.
+const UNCHECKED_BYTES: usize = 1120;
 /// Of a text of which people are told by how much it is too long.
 const MAX_EXPLAINED_BYTES: usize = 30_000;
 /// How long the same text may not be posted again.
@@ -106,6 +108,11 @@ fn check_post_rules(tx: &mut Tx<'_>, author: &PostAuthor, new: &NewPost) -> Resu
     let previous = new.edit_of.map(|id| edits::find_editable_post(tx, &user, id, new)).transpose()?;
     let replied = previous.as_ref().and_then(|post| post.in_reply_to_post_id);
     let is_reply = new.reply_to.or(replied).is_some();
+    let counted = if is_reply { replies::skip_leading_mentions(&new.text) } else { &new.text };
+    // Before the rest is analyzed, which takes longer.
+    if counted.len() > UNCHECKED_BYTES && weigh_text(counted, 0..0).weight > max_weight(&user) {
+        return Err(text_too_long(&new.text).into());
+    }
     // Before the mentions of a post that the author may not see are added.
     let targets = resolve_targets(tx, author, &user, new, previous)?;
     let text = replies::prepend_mentions(tx, &user, new)?;

@@ -156,8 +156,12 @@ fn top_level_domain_length(text: &str) -> Option<usize> {
 }
 
 fn is_valid_label(label: &str) -> bool {
+    // The encoder takes quadratic time.
+    if label.chars().nth(MAX_LABEL_LENGTH).is_some() {
+        return false;
+    }
     if label.is_ascii() {
-        return label.len() <= MAX_LABEL_LENGTH;
+        return true;
     }
     // An encoded label has no other characters.
     let encoded = idna::punycode::encode_str(label).filter(|_| !label.starts_with(PUNYCODE));
