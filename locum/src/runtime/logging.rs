@@ -5,6 +5,7 @@ use std::io::{IsTerminal, stderr};
 use std::panic::PanicHookInfo;
 use std::sync::OnceLock;
 
+use parking_lot::Mutex;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric as _};
 use prometheus_client::metrics::MetricType;
@@ -22,9 +23,24 @@ use crate::config::{LogFormat, ServerSettings};
 const MAX_WAITING_LINES: usize = 10_000;
 
 static DROPPED_LINES: OnceLock<ErrorCounter> = OnceLock::new();
+static WRITER: Mutex<Option<WorkerGuard>> = Mutex::new(None);
 
-/// What waits is written when the guard is dropped. A second call in one process has no effect.
-pub(super) fn start(settings: &ServerSettings) -> Result<WorkerGuard, CommandError> {
+/// Writes what waits when it is dropped.
+pub(crate) struct LogEnd(());
+
+impl Drop for LogEnd {
+    fn drop(&mut self) {
+        flush();
+    }
+}
+
+/// Writes what waits, for at most about a second. Later lines are lost.
+pub(super) fn flush() {
+    drop(WRITER.lock().take());
+}
+
+/// A second call in one process has no effect.
+pub(super) fn start(settings: &ServerSettings) -> Result<LogEnd, CommandError> {
     let level = &settings.observe.log_level.0;
     let filter = EnvFilter::try_new(level)
         .map_err(|error| CommandError::Usage(format!("observe.log_level [{level}]: {error}")))?;
@@ -32,6 +48,7 @@ pub(super) fn start(settings: &ServerSettings) -> Result<WorkerGuard, CommandErr
     let writer = NonBlockingBuilder::default().buffered_lines_limit(MAX_WAITING_LINES).thread_name("log");
     let (writer, guard) = writer.finish(stderr());
     DROPPED_LINES.get_or_init(|| writer.error_counter());
+    WRITER.lock().get_or_insert(guard);
     // What cannot be written is lost: reporting it on stderr, which failed, would panic.
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).log_internal_errors(false);
     let started = if settings.observe.log_format == LogFormat::Json {
@@ -43,7 +60,7 @@ pub(super) fn start(settings: &ServerSettings) -> Result<WorkerGuard, CommandErr
     };
     drop(started);
     std::panic::set_hook(Box::new(log_panic));
-    Ok(guard)
+    Ok(LogEnd(()))
 }
 
 #[derive(Debug)]

@@ -17,6 +17,7 @@ mod sockets;
 mod supervisor;
 
 pub(crate) use backup_schedule::BackupSchedule;
+use logging::LogEnd;
 pub(crate) use served_world::{ProcessContext, ServedWorld};
 pub(crate) use server::{ServerAddresses, run_server};
 pub(crate) use sockets::{ListeningAddresses, shorten_socket_path};
@@ -25,7 +26,6 @@ use std::sync::Arc;
 
 use base::Fault;
 use store::NodePurpose;
-use tracing_appender::non_blocking::WorkerGuard;
 
 use crate::arguments::{GlobalArgs, ListenArgs, ServeArgs};
 use crate::command_error::CommandError;
@@ -78,7 +78,7 @@ pub(crate) fn prepare_settings(
     mode: RunMode,
     args: &ListenArgs,
     flags: Vec<crate::arguments::ConfigFlag>,
-) -> Result<(Arc<ServerSettings>, WorkerGuard), CommandError> {
+) -> Result<(Arc<ServerSettings>, LogEnd), CommandError> {
     let values = common.config_values(mode, flags)?;
     let mut settings = ServerSettings::from_values(&values)?;
     settings.set_port(args.port);

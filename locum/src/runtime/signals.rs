@@ -36,6 +36,7 @@ impl StopSignals {
         shutdown.trigger();
         self.next().await;
         tracing::warn!("exiting immediately");
+        super::logging::flush();
         std::process::exit(INTERRUPTED);
     }
 

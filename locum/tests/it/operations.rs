@@ -323,6 +323,7 @@ fn log_has_one_json_object_per_line_without_secrets() {
     let response = user.send(TestRequest::get("/2/users/me").header("x-request-id", "my-own-name"));
     assert_eq!(response.header("x-request-id"), "my-own-name");
     assert!(!response.header("x-transaction-id").is_empty());
+    wait_until("the request is logged", || server.stderr().contains("my-own-name"));
     let logged = server.stderr();
     let lines: Vec<Value> = logged
         .lines()
