@@ -40,6 +40,18 @@ pub struct ProfileChanges {
     pub profile_banner_url: Option<String>,
 }
 
+impl ProfileChanges {
+    /// With what people read in Unicode's composed form, in which its length counts.
+    fn normalize(&self) -> Self {
+        let mut changes = self.clone();
+        let texts = [&mut changes.name, &mut changes.description, &mut changes.location];
+        for text in texts.into_iter().flatten() {
+            *text = base::text::normalize(text).into_owned();
+        }
+        changes
+    }
+}
+
 /// The badge of an organization.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AffiliateBadge {
@@ -133,6 +145,7 @@ pub fn update(tx: &mut Tx<'_>, actor: &AuditActor, id: UserId, changes: &Profile
     if let Some(username) = &changes.username {
         validate_username(tx, id, username)?;
     }
+    let changes = &changes.normalize();
     validate_changes(changes)?;
     if !actor.operator {
         users::find_writer(tx, id)?;

@@ -161,7 +161,7 @@ impl ValueKind {
             Self::Money => read_int(text, (1, i64::MAX), rules),
             Self::Id | Self::Long => well_formed(base::Id::<()>::parse(text).map(|id| id.get().into())),
             Self::Text(min, max) => {
-                let length = text.chars().count();
+                let length = base::text::normalize(text).chars().count();
                 check_length(length, (min, max)).map(|()| text.into())
             }
             Self::Pattern(pattern) if (pattern.matches)(text) => Ok(text.into()),
