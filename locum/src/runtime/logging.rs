@@ -1,17 +1,19 @@
 //! Logging to stderr.
 
 use std::fmt::{self, Write as _};
-use std::io::{IsTerminal, stderr};
+use std::io::{self, IsTerminal, Write as _, stderr};
 use std::panic::PanicHookInfo;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
-use parking_lot::Mutex;
+use base::Fault;
+use base::clock::monotonic_now;
+use parking_lot::{Condvar, Mutex};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric as _};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::ConstCounter;
 use tracing::field::Field;
-use tracing_appender::non_blocking::{ErrorCounter, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::field::MakeExt;
 use tracing_subscriber::fmt::format::{Writer, debug_fn};
@@ -19,11 +21,70 @@ use tracing_subscriber::fmt::format::{Writer, debug_fn};
 use crate::command_error::CommandError;
 use crate::config::{LogFormat, ServerSettings};
 
-/// Lines that wait for a slow reader of the log; further ones are dropped.
-const MAX_WAITING_LINES: usize = 10_000;
+/// What waits for a slow reader of the log; further lines are dropped.
+const MAX_WAITING_BYTES: usize = 4 << 20;
+const MAX_FLUSH_TIME: Duration = Duration::from_secs(1);
 
-static DROPPED_LINES: OnceLock<ErrorCounter> = OnceLock::new();
-static WRITER: Mutex<Option<WorkerGuard>> = Mutex::new(None);
+/// Lines for the thread that writes them. A channel of lines would cost a short request 3 % more instructions, since its
+/// receiver spins before it sleeps.
+static QUEUE: LogQueue = LogQueue { state: Mutex::new(LogState::new()), changed: Condvar::new() };
+static DROPPED_LINES: AtomicU64 = AtomicU64::new(0);
+
+struct LogQueue {
+    state: Mutex<LogState>,
+    changed: Condvar,
+}
+
+struct LogState {
+    waiting: Vec<u8>,
+    is_closed: bool,
+    /// Whether all that was taken is written.
+    is_written: bool,
+}
+
+impl LogState {
+    const fn new() -> Self {
+        Self { waiting: Vec::new(), is_closed: false, is_written: true }
+    }
+}
+
+/// Takes one line.
+struct QueuedLine;
+
+impl io::Write for QueuedLine {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let mut state = QUEUE.state.lock();
+        if state.waiting.len().saturating_add(line.len()) > MAX_WAITING_BYTES {
+            DROPPED_LINES.fetch_add(1, Ordering::Relaxed);
+        } else {
+            state.waiting.extend_from_slice(line);
+            QUEUE.changed.notify_all();
+        }
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What cannot be written is lost.
+fn write_lines() {
+    let mut state = QUEUE.state.lock();
+    while !state.is_closed || !state.waiting.is_empty() {
+        if state.waiting.is_empty() {
+            QUEUE.changed.wait(&mut state);
+            continue;
+        }
+        let lines = std::mem::take(&mut state.waiting);
+        state.is_written = false;
+        drop(state);
+        let _lost = stderr().write_all(&lines);
+        state = QUEUE.state.lock();
+        state.is_written = true;
+        QUEUE.changed.notify_all();
+    }
+}
 
 /// Writes what waits when it is dropped.
 pub(crate) struct LogEnd(());
@@ -34,9 +95,14 @@ impl Drop for LogEnd {
     }
 }
 
-/// Writes what waits, for at most about a second. Later lines are lost.
+/// Waits until all lines are written, for at most a second. Later ones are lost.
 pub(super) fn flush() {
-    drop(WRITER.lock().take());
+    let until = monotonic_now() + MAX_FLUSH_TIME;
+    let mut state = QUEUE.state.lock();
+    state.is_closed = true;
+    QUEUE.changed.notify_all();
+    while (!state.waiting.is_empty() || !state.is_written) && !QUEUE.changed.wait_until(&mut state, until).timed_out() {
+    }
 }
 
 /// A second call in one process has no effect.
@@ -45,12 +111,10 @@ pub(super) fn start(settings: &ServerSettings) -> Result<LogEnd, CommandError> {
     let filter = EnvFilter::try_new(level)
         .map_err(|error| CommandError::Usage(format!("observe.log_level [{level}]: {error}")))?;
     // A reader that stalls must not hold up requests.
-    let writer = NonBlockingBuilder::default().buffered_lines_limit(MAX_WAITING_LINES).thread_name("log");
-    let (writer, guard) = writer.finish(stderr());
-    DROPPED_LINES.get_or_init(|| writer.error_counter());
-    WRITER.lock().get_or_insert(guard);
+    let thread = std::thread::Builder::new().name("log".to_owned()).spawn(write_lines);
+    thread.map_err(Fault::context("starting the thread of the log"))?;
     // What cannot be written is lost: reporting it on stderr, which failed, would panic.
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).log_internal_errors(false);
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| QueuedLine).log_internal_errors(false);
     let started = if settings.observe.log_format == LogFormat::Json {
         log.json().flatten_event(true).with_current_span(false).with_span_list(false).try_init()
     } else if stderr().is_terminal() {
@@ -68,9 +132,8 @@ pub(super) struct DroppedLines;
 
 impl Collector for DroppedLines {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
-        let count = DROPPED_LINES.get().map_or(0, ErrorCounter::dropped_lines);
         let (name, help) = ("log_lines_dropped", "Log lines that a slow reader of the log missed");
-        let counter = ConstCounter::new(u64::try_from(count).unwrap_or(u64::MAX));
+        let counter = ConstCounter::new(DROPPED_LINES.load(Ordering::Relaxed));
         counter.encode(encoder.encode_descriptor(name, help, None, MetricType::Counter)?)
     }
 }
