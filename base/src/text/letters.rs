@@ -47,3 +47,8 @@ pub(super) const fn is_invalid(letter: char) -> bool {
 pub(super) const fn is_direction_mark(letter: char) -> bool {
     matches!(letter, '\u{202a}'..='\u{202e}' | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2066}'..='\u{2069}')
 }
+
+/// The bytes that a text begins with of the characters of a class.
+pub(super) fn count_while(text: &str, is_part: impl Fn(char) -> bool) -> usize {
+    text.find(|letter| !is_part(letter)).unwrap_or(text.len())
+}

@@ -3,7 +3,9 @@
 
 use std::ops::Range;
 
-use super::letters::{is_hashtag_letter, is_latin_with_accent, is_letter_or_mark, is_punctuation, is_space};
+use super::letters::{
+    count_while, is_hashtag_letter, is_latin_with_accent, is_letter_or_mark, is_punctuation, is_space,
+};
 
 const MAX_MENTION_LENGTH: usize = 20;
 const MAX_LIST_LENGTH: usize = 25;
@@ -110,8 +112,4 @@ fn cashtag_length(text: &str) -> Option<usize> {
 
 const fn is_name_letter(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || letter == '_'
-}
-
-fn count_while(text: &str, is_part: impl Fn(char) -> bool) -> usize {
-    text.find(|letter| !is_part(letter)).unwrap_or(text.len())
 }

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use memchr::memchr;
 
-use super::letters::{is_direction_mark, is_invalid, is_latin_with_accent, is_punctuation, is_space};
+use super::letters::{count_while, is_direction_mark, is_invalid, is_latin_with_accent, is_punctuation, is_space};
 
 /// UTF-16 units, with the scheme.
 const MAX_URL_LENGTH: usize = 4096;
@@ -250,10 +250,6 @@ fn is_last_path_letter(letter: char) -> bool {
         || "+-=_#/".contains(letter)
         || matches!(letter, '\u{400}'..='\u{4ff}')
         || is_latin_with_accent(letter)
-}
-
-fn count_while(text: &str, is_part: impl Fn(char) -> bool) -> usize {
-    text.find(|letter| !is_part(letter)).unwrap_or(text.len())
 }
 
 fn after(text: &str, place: usize) -> &str {
