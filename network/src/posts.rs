@@ -453,6 +453,16 @@ fn delete_with_media(tx: &mut Tx<'_>, newest: &Post, expires_at: Time) -> Result
     Ok(deleted)
 }
 
+/// Deletes some of the reposts, likes and bookmarks that deleted posts have left. Returns false if none has any.
+pub fn continue_removal(tx: &mut Tx<'_>) -> Result<bool, Fault> {
+    let Some(post) = posts::find_incomplete_removal(tx)? else {
+        return Ok(false);
+    };
+    let deleted = posts::continue_removal(tx, post)?;
+    record_deletions(tx, &deleted)?;
+    Ok(true)
+}
+
 /// Logs deletions in their authors' names and removes media tags.
 pub(crate) fn record_deletions(tx: &mut Tx<'_>, deleted: &[(PostId, UserId)]) -> Result<(), Fault> {
     for (post, author) in deleted {

@@ -47,7 +47,10 @@ row! {
 
 /// In the order of user and post, after a pair.
 pub fn list_likes(tx: &mut Tx<'_>, after: IdPair, limit: i64) -> Result<Vec<ExportedLike>, Fault> {
-    let sql = select!(ExportedLike, "WHERE (l.user_id, l.post_id) > ($1, $2) ORDER BY l.user_id, l.post_id LIMIT $3");
+    let sql = select!(
+        ExportedLike,
+        "WHERE (l.user_id, l.post_id) > ($1, $2) AND p.state <> 2 ORDER BY l.user_id, l.post_id LIMIT $3"
+    );
     tx.query_rows(sql, &[after.0.into(), after.1.into(), limit.into()])
 }
 

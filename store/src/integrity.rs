@@ -50,14 +50,17 @@ const COUNTERS: &[(&str, &str)] = &[
     counter!("users"."listed_count" = rows of
         "list_member m JOIN list l ON l.id = m.list_id WHERE l.deleted_at IS NULL AND l.private = 0"
         by "m.user_id" with changes 3),
-    counter!("post"."like_count" = rows of "post_like" by "post_id" with changes 4),
+    counter!("post"."like_count" = rows of
+        "post_like WHERE post_id NOT IN (SELECT post_id FROM post_removal)" by "post_id" with changes 4),
     counter!("post"."reply_count" = rows of
         "post WHERE in_reply_to_post_id IS NOT NULL AND state = 0" by "in_reply_to_post_id" with changes 5),
     counter!("post"."quote_count" = rows of
         "post WHERE quoted_post_id IS NOT NULL AND state = 0" by "quoted_post_id" with changes 7),
     counter!("post"."repost_count" = rows of
-        "post WHERE repost_of_id IS NOT NULL AND state = 0 AND nullcast = 0" by "repost_of_id" with changes 6),
-    counter!("post"."bookmark_count" = rows of "bookmark" by "post_id" with changes 8),
+        "post WHERE repost_of_id IS NOT NULL AND state = 0 AND nullcast = 0 \
+         AND repost_of_id NOT IN (SELECT post_id FROM post_removal)" by "repost_of_id" with changes 6),
+    counter!("post"."bookmark_count" = rows of
+        "bookmark WHERE post_id NOT IN (SELECT post_id FROM post_removal)" by "post_id" with changes 8),
     counter!("community"."member_count" = rows of "community_member" by "community_id"),
     (
         "poll_option.votes",
@@ -149,9 +152,11 @@ const ORPHANED_ROWS: &[(&str, &str)] = &[
         "bookmark_filing f LEFT JOIN bookmark_folder d ON d.id = f.folder_id \
          WHERE d.id IS NULL OR d.user_id <> f.user_id"),
     orphans!("repost of a deleted post": "r.id" of
-        "post r JOIN post o ON o.id = r.repost_of_id WHERE r.state = 0 AND o.state = 2 AND r.text = ''"),
+        "post r JOIN post o ON o.id = r.repost_of_id WHERE r.state = 0 AND o.state = 2 AND r.text = '' \
+         AND o.id NOT IN (SELECT post_id FROM post_removal)"),
     orphans!("bookmark of a deleted post": "b.post_id" of
-        "bookmark b JOIN post p ON p.id = b.post_id WHERE p.state = 2"),
+        "bookmark b JOIN post p ON p.id = b.post_id WHERE p.state = 2 \
+         AND p.id NOT IN (SELECT post_id FROM post_removal)"),
     orphans!("message copy without its message": "i.event_id" of
         "dm_inbox i LEFT JOIN dm_event e ON e.id = i.event_id WHERE e.id IS NULL \
          OR e.conversation_id <> i.conversation_id OR e.kind <> i.kind"),
@@ -163,7 +168,8 @@ const ORPHANED_ROWS: &[(&str, &str)] = &[
         "dm_participant p LEFT JOIN dm_conversation c ON c.id = p.conversation_id WHERE c.id IS NULL \
          OR (c.lower_id > 0 AND p.user_id <> c.lower_id AND p.user_id <> c.higher_id)"),
     orphans!("like of a deleted post": "l.post_id" of
-        "post_like l JOIN post p ON p.id = l.post_id WHERE p.state = 2"),
+        "post_like l JOIN post p ON p.id = l.post_id WHERE p.state = 2 \
+         AND p.id NOT IN (SELECT post_id FROM post_removal)"),
 ];
 
 /// At most a thousand mismatches per check.

@@ -375,7 +375,7 @@ mod tests {
                 "registration_request",
             ],
         ),
-        ("an export leaves out those who are deleted", &["account_deletion"]),
+        ("an export leaves out what is deleted", &["account_deletion", "post_removal"]),
         (
             "contracts between this server's operator and its advertisers",
             &[

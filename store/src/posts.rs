@@ -15,7 +15,7 @@ pub use pages::{
     list_ids_by_author, list_ids_by_authors, list_live_between, list_own_posts, list_posts_with_media, list_recent,
     list_searchable_ids_by_author, page_by_author, page_by_community, page_mentioning, page_replies,
 };
-pub use removal::{delete, removal_times, restore};
+pub use removal::{continue_removal, delete, find_incomplete_removal, removal_times, restore};
 
 stored_enum! {
     #[derive(Default)]

@@ -90,6 +90,12 @@ pub(super) static JOBS: &[BackgroundJob] = &[
         next_due: |tx, _| Ok(account_deletion::next_due(tx)?),
     },
     BackgroundJob {
+        name: "post_removals",
+        interval: Duration::from_secs(5),
+        run_part: |instance| Box::pin(continue_post_removal(instance)),
+        next_due: |_, _| Ok(None),
+    },
+    BackgroundJob {
         name: "members_scheduled_posts",
         interval: Duration::from_secs(1),
         run_part: |instance| Box::pin(publish_scheduled_post(instance)),
@@ -135,6 +141,15 @@ async fn erase_account_part(instance: Instance) -> Result<u64, Error> {
         instance.store.write(move |tx| Ok(account_deletion::postpone(tx, user)?)).await?;
     }
     Ok(1)
+}
+
+/// Deletes reposts, likes and bookmarks of deleted posts that had many.
+async fn continue_post_removal(instance: Instance) -> Result<u64, Error> {
+    if instance.store.read(|tx| Ok(store::posts::find_incomplete_removal(tx)?)).await?.is_none() {
+        return Ok(0);
+    }
+    let continues = instance.store.write(|tx| Ok(network::posts::continue_removal(tx)?)).await?;
+    Ok(u64::from(continues))
 }
 
 /// Publishes the scheduled post of a member that is due first.

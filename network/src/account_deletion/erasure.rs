@@ -98,6 +98,7 @@ fn erase_likes(tx: &mut Tx<'_>, user: UserId) -> Result<usize, Error> {
     for (post, _) in &found {
         let post = PostId::new(*post);
         if !crate::likes::unlike(tx, user, post)? {
+            posts::lock_shared(tx, post);
             likes::delete(tx, user, post)?;
         }
     }

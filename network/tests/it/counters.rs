@@ -28,9 +28,9 @@ fn on_postgres<F: Future<Output = ()>>(story: impl Fn(World, DatabaseLocation) -
     });
 }
 
-async fn create_users(world: &World) -> Vec<UserId> {
-    let create = |tx: &mut Tx<'_>| {
-        let names = (0..CLIENTS).map(|number| format!("fan{number}"));
+async fn create_users(world: &World, count: usize) -> Vec<UserId> {
+    let create = move |tx: &mut Tx<'_>| {
+        let names = (0..count).map(|number| format!("fan{number}"));
         let users = names
             .map(|username| network::users::create(tx, &network::users::NewUser { username, ..Default::default() }));
         users.map(|user| Ok(user?.id)).collect()
@@ -61,7 +61,7 @@ async fn fold(store: &Store) -> bool {
 fn counters_are_exact_while_two_nodes_change_and_fold_them() {
     on_postgres(async |world, location| {
         let star = world.user("star").await;
-        let (post, fans) = (world.say(star, "Popular").await.id, create_users(&world).await);
+        let (post, fans) = (world.say(star, "Popular").await.id, create_users(&world, CLIENTS).await);
         let folder = TempDir::new().unwrap();
         let second = StoreOptions { node: 1, ..options(location, folder.path(), &world.clock) };
         let nodes = [world.store.clone(), Arc::new(Store::open(second).await.unwrap())];
@@ -193,5 +193,40 @@ fn reposted_posts_are_listed_in_order_whether_or_not_their_reposts_are_counted_y
         assert_eq!(list(PageRange::newest(2)).await, [4, 3]);
         assert_eq!(list(PageRange { below: posts[3].get(), ..PageRange::newest(10) }).await, [1, 0]);
         assert_eq!(list(PageRange { ascending: true, ..PageRange::newest(3) }).await, [3, 1, 0]);
+    });
+}
+
+#[test]
+fn popular_post_is_deleted_in_parts() {
+    on_each_engine(async |world| {
+        let star = world.user("star").await;
+        let popular = world.say(star, "Popular").await;
+        let post = popular.id;
+        let fans = create_users(&world, 2_200).await;
+        let act = move |tx: &mut Tx<'_>| {
+            for fan in &fans {
+                likes::like(tx, *fan, post)?;
+                bookmarks::add(tx, *fan, post, None)?;
+                reposts::repost(tx, *fan, None, post)?;
+            }
+            Ok(())
+        };
+        world.write(act).await;
+        let delete = async || {
+            world.write(move |tx| network::posts::delete(tx, star, post)).await;
+            world.recount().await;
+            world.log().await.iter().filter(|event| event.kind == "post.delete").count()
+        };
+        assert_eq!(delete().await, 1_001);
+        assert!(world.write(move |tx| Ok(store::posts::restore(tx, &popular, &[])?)).await);
+        world.recount().await;
+        let continues = async || world.write(|tx| Ok(network::posts::continue_removal(tx)?)).await;
+        assert!(!continues().await);
+        assert_eq!(delete().await, 2_002);
+        assert!(continues().await);
+        assert!(!continues().await);
+        world.recount().await;
+        let likes = world.write(move |tx| Ok(store::likes::page_by_post(tx, post, &PageRange::newest(1))?)).await;
+        assert_eq!(likes, []);
     });
 }

@@ -103,7 +103,7 @@ impl World {
     /// All that is in the log.
     pub(crate) async fn log(&self) -> Vec<store::event_log::LogEvent> {
         self.store.wait_for_log_end(std::time::Duration::from_secs(10)).await.unwrap();
-        let read = |tx: &mut Tx<'_>| Ok(store::event_log::list_after(tx, 0, 10_000)?);
+        let read = |tx: &mut Tx<'_>| Ok(store::event_log::list_after(tx, 0, 20_000)?);
         self.store.read(read).await.unwrap()
     }
 

@@ -164,6 +164,7 @@ const BOOKMARK_FOLDER: TableDefinition =
     define_table("bookmark_folder", 1, columns! { id: Id, user_id: User, name: Text });
 
 const BOOKMARK: TableDefinition = define_table("bookmark", 2, columns! { user_id: User, post_id: Post, id: Stamp })
+    .filtered_to("post_id NOT IN (SELECT post_id FROM post_removal)")
     .updating(&[("UPDATE post SET bookmark_count = bookmark_count + 1 WHERE id = $1", &["post_id"])]);
 
 const BOOKMARK_FILING: TableDefinition = define_table(
@@ -171,6 +172,7 @@ const BOOKMARK_FILING: TableDefinition = define_table(
     2,
     columns! { folder_id: Reference("bookmark_folder"), post_id: Post, user_id: User, id: Stamp },
 )
+.filtered_to("post_id NOT IN (SELECT post_id FROM post_removal)")
 .requiring(
     "EXISTS (SELECT 1 FROM bookmark b JOIN bookmark_folder f ON f.user_id = b.user_id \
      WHERE f.id = $1 AND b.post_id = $2 AND b.user_id = $3)",
