@@ -1,15 +1,18 @@
 //! What others did that concerns a member: mentions, replies, quotes, reposts, likes, follows and requests to follow.
 //! It is read from the event log after the fact, so that it costs those who like or follow nothing.
 
-use base::{Fault, PostId, UserId};
-use store::Tx;
+use std::collections::HashSet;
+
+use base::{Fault, PostId, UserId, sorted_distinct};
 use store::event_log::{LogEvent, LogReader};
 use store::graph::{self, RelationKind};
 use store::interactions::{self, Interaction, InteractionKind};
+use store::{Tx, posts, users};
 
 use crate::activity::ActivityEntry;
 use crate::muted_words::MutedWordFilter;
 use crate::notification_settings::NotificationSettings;
+use crate::visibility::{AuthorVisibilities, Viewer, Visibility, profile_visibility};
 
 pub use store::interactions::{UnreadCounts, find_seen, find_seen_notice, mark_interactions_seen, mark_notices_seen};
 
@@ -93,24 +96,29 @@ fn remove_undone(tx: &mut Tx<'_>, event: &LogEvent) -> Result<(), Fault> {
     }
 }
 
-/// Posts with muted words and what the user's settings leave out are not counted, as far as they are among the newest
-/// 100 unread interactions.
+/// Of the newest 100 unread interactions, those that the page of notifications shows: neither of posts and accounts that
+/// the user may not see, nor with muted words, nor what their settings leave out.
 pub fn count_unread(tx: &mut Tx<'_>, user: UserId) -> Result<UnreadCounts, Fault> {
     let counts = interactions::count_unread(tx, user)?;
     if counts.interactions == 0 {
         return Ok(counts);
     }
-    let (muted, settings) = (MutedWordFilter::load(tx, user)?, NotificationSettings::load(tx, user)?);
-    if muted.is_empty() && settings.is_empty() {
-        return Ok(counts);
-    }
     let seen = find_seen(tx, user)?;
     let mut unread = interactions::list_before(tx, user, i64::MAX, counts.interactions)?;
     unread.retain(|one| one.seq > seen);
-    settings.remove_unwanted(tx, &mut unread)?;
-    let ids: Vec<PostId> = unread.iter().filter_map(|one| one.post_id).collect();
-    let hidden = muted.find_hidden(tx, &ids)?;
-    unread.retain(|one| !one.post_id.is_some_and(|id| hidden.contains(&id)));
+    NotificationSettings::load(tx, user)?.remove_unwanted(tx, &mut unread)?;
+    let posts: Vec<PostId> = unread.iter().filter_map(|one| one.post_id).collect();
+    let posts = posts::find_by_ids(tx, &posts)?;
+    let users = unread.iter().map(|one| one.actor_id).chain(posts.iter().map(|post| post.author_id));
+    let users = users::find_by_ids(tx, &sorted_distinct(users))?;
+    let mut visibilities = AuthorVisibilities::load(tx, Viewer::user(user), &users)?;
+    visibilities.admit_posts(tx, &posts)?;
+    let muted = MutedWordFilter::load(tx, user)?;
+    let shown = posts.iter().filter(|post| visibilities.post_visibility(post) == Visibility::Visible);
+    let shown: HashSet<PostId> = shown.filter(|post| !muted.hides(post)).map(|post| post.id).collect();
+    let users = users.iter().filter(|user| profile_visibility(user) == Visibility::Visible);
+    let users: HashSet<UserId> = users.map(|user| user.id).collect();
+    unread.retain(|one| users.contains(&one.actor_id) && one.post_id.is_none_or(|id| shown.contains(&id)));
     let interactions = i64::try_from(unread.len()).unwrap_or(counts.interactions);
     Ok(UnreadCounts { interactions, ..counts })
 }

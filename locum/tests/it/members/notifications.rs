@@ -30,6 +30,9 @@ fn replies_mentions_quotes_reposts_likes_and_follows_are_shown() {
     let post = author.publish_text("The harbour is open");
     let (own, username) = (&author.id, &author.username);
     assert!(browser.get("/notifications").assert_page(200).contains("No notifications yet"));
+    server.new_user_with("unseen", &["--protected"]).publish_text(&format!("Not for @{username}"));
+    let taken_back = other.publish_text(&format!("Not yet, @{username}"));
+    other.delete(format!("/2/tweets/{taken_back}")).assert_status(200);
     let reply = json!({ "text": "I shall come", "reply": { "in_reply_to_tweet_id": post } });
     other.create_post(&reply).assert_status(201);
     other.create_post(&json!({ "text": "Worth a trip", "quote_tweet_id": post })).assert_status(201);
