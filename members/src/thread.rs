@@ -1,8 +1,8 @@
 //! `/{username}/status/{id}`: a post, the posts above it, its replies, quotes and versions.
 
 use base::{Error, Fault, PostId, Refusal, UserId};
+use network::replies;
 use network::visibility::{AuthorVisibilities, Viewer, Visibility};
-use network::{replies, reposts};
 use pages::members::{EditHistoryPage, LinkPreview, PostCard, PostFeed, PostListPage, PostVersion, ThreadPage};
 use pages::{FormField, PageFrame};
 use portal::submitted_forms::new_form_id;
@@ -171,7 +171,7 @@ pub(crate) async fn show_quotes(call: RequestContext) -> Result<HttpReply, PageE
     let query = PageQuery::from_call(&call).unwrap_or_default();
     let range = PageRange { limit: PAGE_SIZE + 1, ..range_before(&query) };
     let read = call.read(move |tx| {
-        let mut edges = reposts::list_quotes(tx, viewer.viewer, id, &range)?;
+        let mut edges = replies::list_quotes(tx, viewer.viewer, id, &range)?;
         let next = cut_page(&mut edges, |edge| edge.1);
         let ids: Vec<PostId> = edges.iter().map(|edge| PostId::new(edge.0)).collect();
         Ok((load_ordered_cards(tx, viewer, &ids)?, next))

@@ -1,9 +1,12 @@
 //! Replies to a post, the posts that it replies to, and replies hidden by the author of a conversation.
 
+use std::cmp::Reverse;
+
 use base::refusal::ResourceRef;
 use base::{Error, Fault, PostId, Refusal, UserId};
+use store::edges::Edge;
 use store::posts::{self, PageRange, Post, PostState};
-use store::{Tx, event_log, replies};
+use store::{Tx, event_log, replies, reposts};
 
 use crate::visibility::Viewer;
 use crate::{post_actions, users};
@@ -34,11 +37,41 @@ pub fn set_hidden(tx: &mut Tx<'_>, user: UserId, id: PostId, hidden: bool) -> Re
     Ok(())
 }
 
-/// Live replies to a post; those that the viewer may not see are omitted when rendered. Refused if the post is not
-/// visible.
+/// Live replies to all versions of a post, in the order of their ids; those that the viewer may not see are omitted when
+/// rendered. Refused if the post is not visible.
 pub fn list_replies(tx: &mut Tx<'_>, viewer: Viewer, id: PostId, range: &PageRange) -> Result<Vec<Post>, Error> {
-    post_actions::find_visible_post(tx, viewer, id)?;
-    Ok(posts::page_replies(tx, id, range)?)
+    page_of_versions(tx, viewer, id, range, posts::page_replies, |reply| reply.id.get())
+}
+
+/// Live quotes of all versions of a post, as [`list_replies`].
+pub fn list_quotes(tx: &mut Tx<'_>, viewer: Viewer, id: PostId, range: &PageRange) -> Result<Vec<Edge>, Error> {
+    page_of_versions(tx, viewer, id, range, reposts::page_quotes, |(_, id)| *id)
+}
+
+fn page_of_versions<T>(
+    tx: &mut Tx<'_>,
+    viewer: Viewer,
+    id: PostId,
+    range: &PageRange,
+    list: fn(&mut Tx<'_>, PostId, &PageRange) -> Result<Vec<T>, Fault>,
+    key: fn(&T) -> i64,
+) -> Result<Vec<T>, Error> {
+    let post = post_actions::find_visible_post(tx, viewer, id)?;
+    let Some(root) = post.edit_root_id else {
+        return Ok(list(tx, id, range)?);
+    };
+    let mut all = Vec::new();
+    for version in posts::list_versions(tx, root)? {
+        all.append(&mut list(tx, version, range)?);
+    }
+    all.sort_unstable_by_key(|row| Reverse(key(row)));
+    let limit = usize::try_from(range.limit).unwrap_or(usize::MAX);
+    if range.ascending {
+        all.drain(..all.len().saturating_sub(limit));
+    } else {
+        all.truncate(limit);
+    }
+    Ok(all)
 }
 
 /// The posts above a reply, oldest first: at most `max`, up to one of which nothing is known.

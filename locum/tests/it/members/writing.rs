@@ -206,13 +206,19 @@ fn earlier_version_of_a_post_leads_to_the_newest() {
     let server = TestServer::start(&[]);
     let author = server.new_user_with("editor", &["--subscription-type", "Premium"]);
     let first = author.publish_text("Befor");
+    let reply = json!({ "text": "After what?", "reply": { "in_reply_to_tweet_id": first } });
+    author.create_post(&reply).assert_status(201);
+    author.create_post(&json!({ "text": "As I said", "quote_tweet_id": first })).assert_status(201);
     let edit = json!({ "text": "Before", "edit_options": { "previous_post_id": first } });
     let newest = author.create_post(&edit).assert_status(201)["data"]["id"].as_str().unwrap().to_owned();
     let note = "This is an earlier version of the post.";
     let path = |id: &str| format!("/{}/status/{id}", author.username);
     let shown = Browser::new(&server).get(path(&first)).assert_page(200);
     assert!(shown.contains(note) && shown.contains(&format!("href=\"{}\"", path(&newest))), "{shown}");
-    assert!(!Browser::new(&server).get(path(&newest)).assert_page(200).contains(note));
+    let shown = Browser::new(&server).get(path(&newest)).assert_page(200);
+    assert!(!shown.contains(note) && shown.contains("After what?"), "{shown}");
+    let quotes = Browser::new(&server).get(format!("{}/quotes", path(&newest))).assert_page(200);
+    assert!(quotes.contains("As I said"), "{quotes}");
 }
 
 #[test]
