@@ -231,7 +231,7 @@ fn reply_setting_of_the_root_decides_who_replies() {
     let verified = shared_server().new_user_with("verified", &["--verified-type", "blue"]);
     author.import_follows(&[&followed]);
     let cases: [(&str, &[&TestUser<'_>]); 3] =
-        [("mentionedUsers", &[&named]), ("following", &[&followed]), ("verified", &[&verified])];
+        [("mentionedUsers", &[&named]), ("following", &[&followed, &named]), ("verified", &[&verified, &named])];
     for (setting, welcome) in cases {
         let text = format!("Only some may reply ({setting}), @{} for one", named.username);
         let root = author.create_post(&json!({ "text": text, "reply_settings": setting })).assert_status(201);

@@ -92,16 +92,14 @@ fn may_reply(tx: &mut Tx<'_>, user: &User, root: &Post) -> Result<bool, Fault> {
     if root.author_id == user.id {
         return Ok(true);
     }
-    match root.reply_settings.as_str() {
-        "following" => follows::exists(tx, root.author_id, user.id),
-        "mentionedUsers" => posts::is_mentioned(tx, user.id, root.id),
-        "verified" => Ok(user.verified),
-        "subscribers" => {
-            let subscribed = subscriptions::filter_subscribed(tx, user.id, &[root.author_id])?;
-            Ok(!subscribed.is_empty())
-        }
-        _ => Ok(true),
-    }
+    let is_welcome = match root.reply_settings.as_str() {
+        "following" => follows::exists(tx, root.author_id, user.id)?,
+        "mentionedUsers" => false,
+        "verified" => user.verified,
+        "subscribers" => !subscriptions::filter_subscribed(tx, user.id, &[root.author_id])?.is_empty(),
+        _ => true,
+    };
+    Ok(is_welcome || posts::is_mentioned(tx, user.id, root.id)?)
 }
 
 /// Whether the post mentions or quotes the user.

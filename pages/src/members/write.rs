@@ -52,9 +52,9 @@ pub struct CommunityTarget {
 /// Values and labels of the field `reply_settings`.
 pub const REPLY_SETTINGS: [(&str, &str); 4] = [
     ("", "Everyone"),
-    ("following", "Accounts you follow"),
+    ("following", "Accounts you follow or mention"),
     ("mentionedUsers", "Accounts you mention"),
-    ("verified", "Verified accounts"),
+    ("verified", "Verified accounts and those you mention"),
 ];
 
 /// Values, in minutes, and labels of the field `poll_minutes`.
