@@ -183,7 +183,7 @@ fn post_is_eligible_until_the_writer_has_a_note_on_it() {
         let response = writer.get(format!("{path}&post_selection={}", percent_encode(wrong)));
         response.assert_problem(400, "invalid-request");
     }
-    author.delete(format!("/2/posts/{spanish}")).assert_status(200);
+    shared_server().run_cli(&["mod", "limit", "--post", &spanish, "--reason", "Off topic"]).assert_success();
     assert_eq!(lang("feed_lang: all"), [false, false, false, false]);
 }
 
