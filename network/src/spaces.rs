@@ -241,7 +241,7 @@ pub fn add_speaker(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<bool, Error
     if spaces::has_role(tx, id, SpaceRole::Host, user)? || spaces::has_role(tx, id, SpaceRole::Speaker, user)? {
         return Ok(false);
     }
-    if spaces::count_role(tx, id, SpaceRole::Speaker)? >= MAX_SPEAKERS {
+    if spaces::count_present_speakers(tx, id)? >= MAX_SPEAKERS {
         let detail = format!("a space has at most {MAX_SPEAKERS} speakers");
         return Err(Refusal::forbidden(detail).into());
     }

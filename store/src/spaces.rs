@@ -11,7 +11,9 @@ use crate::db::{insert, insert_new, select, stored_enum, table, update};
 use crate::edges::{Edge, edge_page, edge_page_query};
 use crate::posts::PageRange;
 
-pub use participants::{SpaceRole, add_role, buyer_page, count_role, has_role, list_hosts_and_speakers, remove_role};
+pub use participants::{
+    SpaceRole, add_role, buyer_page, count_present_speakers, count_role, has_role, list_hosts_and_speakers, remove_role,
+};
 pub use search::{index_words, remove_words, search_titles};
 pub use topics::{SpaceTopic, add_topic, find_or_insert_topic, find_topics, topics_by_spaces};
 

@@ -111,15 +111,26 @@ fn open_space_lists_its_speakers_and_counts_its_participants() {
     space(&["leave", &id, &reader.id]);
     refused(&["leave", &id, &host.id], "creator");
     assert_eq!(seen(&reader, &id)["participant_count"], 3);
-
+    let speakers: Vec<_> = (0..10).map(|_| person("speaker")).collect();
+    for speaker in &speakers[..9] {
+        space(&["speak", &id, &speaker.id]);
+    }
+    refused(&["speak", &id, &speakers[9].id], "at most 10 speakers");
+    space(&["leave", &id, &speakers[0].id]);
+    space(&["speak", &id, &speakers[9].id]);
+    for speaker in &speakers[1..] {
+        space(&["leave", &id, &speaker.id]);
+    }
+    let spoken = seen(&reader, &id)["speaker_ids"].as_array().unwrap().len();
+    assert_eq!(spoken, 11, "those who have left stay listed");
     let expanded = reader.get(format!(
         "/2/spaces/{id}?expansions=creator_id,host_ids,invited_user_ids,speaker_ids,topic_ids\
          &user.fields=verified&topic.fields=id,name,description"
     ));
     let expanded = expanded.assert_status(200);
-    assert_eq!(expanded["data"]["speaker_ids"], json!([guest.id]));
+    assert_eq!(expanded["data"]["speaker_ids"][0], json!(guest.id));
     let users = expanded["includes"]["users"].as_array().unwrap();
-    assert_eq!(users.len(), 3, "each once");
+    assert_eq!(users.len(), 13, "each once");
     assert_eq!(expanded["includes"]["topics"][0]["name"], "Weather");
 }
 

@@ -68,6 +68,13 @@ pub fn count_role(tx: &mut Tx<'_>, space: i64, role: SpaceRole) -> Result<i64, F
     tx.query_number(sql, &[space.into(), role.to_number().into()])
 }
 
+/// Those of the speakers who have not left.
+pub fn count_present_speakers(tx: &mut Tx<'_>, space: i64) -> Result<i64, Fault> {
+    let sql = "SELECT COUNT(*) FROM space_part s JOIN space_part p ON p.space_id = s.space_id AND p.user_id = s.user_id \
+               AND p.role = 3 WHERE s.space_id = $1 AND s.role = 2";
+    tx.query_number(sql, &[space.into()])
+}
+
 /// Hosts, speakers and invited speakers, in the order in which they got the role.
 pub fn list_hosts_and_speakers(tx: &mut Tx<'_>, spaces: &[i64]) -> Result<Vec<(i64, SpaceRole, UserId)>, Fault> {
     let sql = "SELECT space_id, role, user_id, id FROM space_part WHERE space_id = $1 AND role < 3";
