@@ -167,6 +167,11 @@ pub fn is_shared(tx: &mut Tx<'_>, id: MediaId, user: UserId) -> Result<bool, Fau
     tx.row_exists(sql, &[id.into(), user.into()])
 }
 
+/// The first hundred users who may use a media object beside its owner.
+pub fn list_shared_users(tx: &mut Tx<'_>, id: MediaId) -> Result<Vec<UserId>, Fault> {
+    tx.query_rows("SELECT user_id FROM media_share WHERE media_id = $1 ORDER BY user_id LIMIT 100", &[id.into()])
+}
+
 /// Counts the uses of a media object that was just imported.
 pub fn begin_imported_uses(tx: &mut Tx<'_>, id: MediaId) -> Result<(), Fault> {
     let sql = "UPDATE media SET imported_uses = 0 WHERE id = $1 AND uses IS NULL";

@@ -11,8 +11,8 @@ pub(crate) use insertion::add_to_author_counts;
 pub(crate) use insertion::insert_row_later;
 pub use insertion::{NewPostDetails, insert, insert_without_counts, replace_placeholder};
 pub use pages::{
-    PageRange, PostText, count_videos_since, find_nth_by_author, find_nth_mentioning, find_texts, has_posted_media,
-    list_ids_by_author, list_ids_by_authors, list_live_between, list_own_posts, list_posts_with_media, list_recent,
+    PageRange, PostText, count_videos_since, find_nth_by_author, find_nth_mentioning, find_texts, list_ids_by_author,
+    list_ids_by_authors, list_live_between, list_own_posts, list_posts_with_media, list_recent,
     list_searchable_ids_by_author, page_by_author, page_by_community, page_mentioning, page_replies,
 };
 pub use removal::{continue_removal, delete, find_incomplete_removal, removal_times, restore};

@@ -1,10 +1,10 @@
 //! Responses: primary objects, included objects, and errors.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
 
 use base::refusal::ResourceRef;
-use base::{Fault, MediaId, PostId, Refusal, UserId};
+use base::{Fault, MediaId, PostId, Refusal, UserId, sorted_distinct};
 use network::visibility::{AuthorVisibilities, Viewer, Visibility, profile_visibility};
 use store::Tx;
 use store::media::Media;
@@ -154,8 +154,8 @@ pub fn render_media_lookup(
     let ids: Vec<i64> = keys.values.iter().filter_map(|key| id_from_media_key(key)).collect();
     let found = store::media::find_by_ids(tx, &ids)?;
     let objects = LoadedObjects::load_for_media(tx, request.viewer, found, &request.selection)?;
-    let mut sights = AuthorVisibilities::load(tx, request.viewer, objects.users.items())?;
-    let hidden = find_media_of_hidden_posts(tx, request.viewer, &mut sights, objects.media.items())?;
+    let sights = AuthorVisibilities::load(tx, request.viewer, objects.users.items())?;
+    let judged = judge_posts_with_media(tx, request.viewer, objects.media.items())?;
     let (mut shown, mut errors) = (Vec::<MediaRenderContext<'_>>::new(), Vec::new());
     for key in keys.values {
         let subject = || ResourceRef::new("media", keys.parameter, key);
@@ -167,8 +167,7 @@ pub fn render_media_lookup(
                 // Media that no post uses are private to their owner, those of removed posts are nobody's.
                 Some(0) if !owned => Visibility::Missing,
                 Some(..0) => Visibility::Missing,
-                _ if hidden.contains(&media.id) => Visibility::Forbidden,
-                _ => sights.author_visibility(media.owner_id),
+                _ => judged.get(&media.id).copied().unwrap_or_else(|| sights.author_visibility(media.owner_id)),
             }
         });
         match (media, sight) {
@@ -184,29 +183,36 @@ pub fn render_media_lookup(
     Ok(ResponseRenderer { objects: &objects, request }.render_response::<Media>(&shown, errors, 512))
 }
 
-/// Media of others whose posts with them the viewer may not see, such as posts in a closed community. Media that are in no
-/// post are in a profile or an ad.
-fn find_media_of_hidden_posts<'m>(
+/// Whether the viewer may see one of the posts with each of some media of others. Media that are in no post are in a
+/// profile or an ad.
+fn judge_posts_with_media<'m>(
     tx: &mut Tx<'_>,
     viewer: Viewer,
-    visibilities: &mut AuthorVisibilities,
     media: impl IntoIterator<Item = &'m Media>,
-) -> Result<HashSet<MediaId>, Fault> {
-    let mut hidden = HashSet::new();
-    for medium in media {
-        let is_own = viewer.user == Some(medium.owner_id);
-        if is_own || medium.uses == Some(0) || visibilities.author_visibility(medium.owner_id) != Visibility::Visible {
-            continue;
-        }
-        let posts = store::posts::list_posts_with_media(tx, medium)?;
-        let posts = store::posts::find_by_ids(tx, &posts)?;
-        visibilities.admit_posts(tx, &posts)?;
-        let is_visible = |post: &Post| visibilities.post_visibility(post) == Visibility::Visible;
-        if !posts.is_empty() && !posts.iter().any(is_visible) {
-            hidden.insert(medium.id);
+) -> Result<HashMap<MediaId, Visibility>, Fault> {
+    let mut uses = Vec::new();
+    for medium in media.into_iter().filter(|medium| viewer.user != Some(medium.owner_id) && medium.uses != Some(0)) {
+        let mut posters = store::media::list_shared_users(tx, medium.id)?;
+        posters.push(medium.owner_id);
+        for poster in posters {
+            let posts = store::posts::list_posts_with_media(tx, poster, medium)?;
+            uses.extend(posts.into_iter().map(|post| (medium.id, post)));
         }
     }
-    Ok(hidden)
+    let posts = store::posts::find_by_ids(tx, &sorted_distinct(uses.iter().map(|(_, post)| *post)))?;
+    let authors = store::users::find_by_ids(tx, &sorted_distinct(posts.iter().map(|post| post.author_id)))?;
+    let mut visibilities = AuthorVisibilities::load(tx, viewer, &authors)?;
+    visibilities.admit_posts(tx, &posts)?;
+    let visible = posts.iter().filter(|post| visibilities.post_visibility(post) == Visibility::Visible);
+    let visible: HashSet<PostId> = visible.map(|post| post.id).collect();
+    let mut judged = HashMap::new();
+    for (medium, post) in uses {
+        let visibility = judged.entry(medium).or_insert(Visibility::Forbidden);
+        if visible.contains(&post) {
+            *visibility = Visibility::Visible;
+        }
+    }
+    Ok(judged)
 }
 
 /// Renders the result of a lookup by media key; `data` is an object.

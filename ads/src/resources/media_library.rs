@@ -376,7 +376,7 @@ fn is_posted(ctx: &mut AccountContext<'_, '_>, record: &AdsRecord, medium: &Medi
     }
     let authors = promotable_users::find_own_user(ctx)?.into_iter().chain([medium.owner_id]);
     for author in sorted_distinct(authors) {
-        if posts::has_posted_media(ctx.tx, author, medium)? {
+        if !posts::list_posts_with_media(ctx.tx, author, medium)?.is_empty() {
             return Ok(true);
         }
     }

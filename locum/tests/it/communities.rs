@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::harness::{TestUser, percent_encode, person, shared_server, unique_number};
-use crate::media::{at_once, samples};
+use crate::media::{at_once, multipart, samples};
 
 /// Makes a community; its id.
 #[track_caller]
@@ -189,4 +189,41 @@ fn media_of_a_post_in_a_closed_community_are_looked_up_by_members_only() {
     assert_eq!([&owner, &member].map(found), [(); 2].map(|()| (true, Value::Null)));
     post(json!({ "text": "For all" }));
     assert_eq!(found(&stranger), (true, Value::Null));
+}
+
+#[test]
+fn media_are_looked_up_by_those_who_may_see_a_post_with_them() {
+    let server = shared_server();
+    let (owner, reader) = (person("owner"), person("reader"));
+    let protected = server.new_user_with("shy", &["--protected"]);
+    let editor = server.new_user_with("editor", &["--subscription-type", "Premium"]);
+    let is_shown = |media: &str| {
+        let read = reader.get(format!("/2/media/3_{media}?media.fields=url")).assert_status(200);
+        read.get("data").is_some()
+    };
+    let share = |from: &TestUser<'_>, to: &TestUser<'_>| {
+        let texts = [("media_category", "tweet_image"), ("additional_owners", &*to.id)];
+        let request = multipart("/2/media/upload", &texts, "media", &samples::png(60, 40));
+        let media = from.send(request).assert_status(200)["data"]["id"].as_str().unwrap().to_owned();
+        to.create_post(&json!({ "text": "Ours", "media": { "media_ids": [media] } })).assert_status(201);
+        media
+    };
+    assert!(!is_shown(&share(&owner, &protected)), "posted by a protected user");
+    assert!(is_shown(&share(&protected, &owner)), "posted by a public user");
+    let [first, second] = [(); 2].map(|()| {
+        let uploaded = at_once(&editor, "tweet_image", &samples::png(60, 40)).assert_status(200);
+        uploaded["data"]["id"].as_str().unwrap().to_owned()
+    });
+    let post = |media: &str, edited: Option<&str>| {
+        let mut body = json!({
+            "text": "For subscribers", "for_super_followers_only": true, "media": { "media_ids": [media] },
+        });
+        if let Some(edited) = edited {
+            body["edit_options"] = json!({ "previous_post_id": edited });
+        }
+        editor.create_post(&body).assert_status(201)["data"]["id"].as_str().unwrap().to_owned()
+    };
+    let before = post(&first, None);
+    post(&second, Some(&before));
+    assert!(!is_shown(&first) && !is_shown(&second), "in an earlier version, and in the newest");
 }
