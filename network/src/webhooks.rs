@@ -54,7 +54,7 @@ fn duplicate_url(url: &str) -> Refusal {
 
 /// To be called after a successful challenge.
 pub fn register(tx: &mut Tx<'_>, new: &NewWebhook) -> Result<Webhook, Error> {
-    apps::lock(tx, new.app)?;
+    activity::lock_app(tx, new.app)?;
     check_registrable(tx, new)?;
     let now = tx.now();
     let webhook = Webhook {
@@ -153,8 +153,17 @@ pub fn resend_delivery(tx: &mut Tx<'_>, id: i64, seq: i64) -> Result<i64, Error>
     Ok(job)
 }
 
+/// Links a webhook to the app's filtered stream, or replaces the fields of the link.
+pub fn link_stream(tx: &mut Tx<'_>, app: AppId, id: i64, fields: &str) -> Result<(), Error> {
+    activity::lock_app(tx, app)?;
+    find_owned(tx, app, id)?;
+    Ok(webhooks::link_stream(tx, id, app, fields)?)
+}
+
 /// Also removes its links and subscriptions.
 pub fn delete(tx: &mut Tx<'_>, app: AppId, id: i64) -> Result<(), Error> {
+    // What is linked or subscribed at the same time would stay.
+    apps::lock(tx, app)?;
     let webhook = find_owned(tx, app, id)?;
     remove_webhook(tx, &webhook)
 }

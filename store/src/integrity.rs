@@ -167,6 +167,15 @@ const ORPHANED_ROWS: &[(&str, &str)] = &[
     orphans!("stranger in a conversation of two": "p.conversation_id" of
         "dm_participant p LEFT JOIN dm_conversation c ON c.id = p.conversation_id WHERE c.id IS NULL \
          OR (c.lower_id > 0 AND p.user_id <> c.lower_id AND p.user_id <> c.higher_id)"),
+    orphans!("account subscription without its webhook": "s.webhook_id" of
+        "account_subscription s LEFT JOIN webhook w ON w.id = s.webhook_id AND w.deleted_at IS NULL \
+         WHERE s.webhook_id > 0 AND w.id IS NULL"),
+    orphans!("activity subscription without its webhook": "s.webhook_id" of
+        "activity_subscription s LEFT JOIN webhook w ON w.id = s.webhook_id AND w.deleted_at IS NULL \
+         WHERE s.webhook_id > 0 AND w.id IS NULL"),
+    orphans!("stream link without its webhook": "s.webhook_id" of
+        "stream_link s LEFT JOIN webhook w ON w.id = s.webhook_id AND w.deleted_at IS NULL \
+         WHERE s.webhook_id > 0 AND w.id IS NULL"),
     orphans!("like of a deleted post": "l.post_id" of
         "post_like l JOIN post p ON p.id = l.post_id WHERE p.state = 2 \
          AND p.id NOT IN (SELECT post_id FROM post_removal)"),

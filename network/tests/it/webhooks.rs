@@ -1,4 +1,7 @@
+use std::sync::Arc;
+
 use base::{AppId, Error, Fault};
+use network::apps::{self, AccessLevel, AppProfile};
 use store::deliveries::{self, DeliveryState, NewDelivery};
 use store::webhooks::{self, Webhook};
 use store::{Tx, event_log};
@@ -8,11 +11,15 @@ use crate::world::{START, World, on_each_engine};
 const APP: AppId = AppId::new(7);
 
 async fn webhook(world: &World, url: &'static str) -> i64 {
+    webhook_of(world, APP, url).await
+}
+
+async fn webhook_of(world: &World, app_id: AppId, url: &'static str) -> i64 {
     let insert = move |tx: &mut Tx<'_>| {
         let id = tx.next_id::<()>().get();
         let webhook = Webhook {
             id,
-            app_id: APP,
+            app_id,
             url: url.to_owned(),
             valid: true,
             created_at: tx.now(),
@@ -85,5 +92,32 @@ fn deleted_webhook_can_be_registered_again() {
         let links = world.write(|tx| Ok(webhooks::stream_links(tx, APP)?)).await;
         assert_eq!(links, []);
         assert_ne!(webhook(&world, "https://example.org/a").await, hook);
+    });
+}
+
+#[test]
+fn webhook_that_is_deleted_meanwhile_keeps_no_links() {
+    on_each_engine(async |world| {
+        let owner = world.user("owner").await;
+        let profile = AppProfile::new("demo");
+        let created = world.write(move |tx| apps::create(tx, owner, AccessLevel::Enterprise, &profile)).await;
+        let app = created.0.id;
+        for _ in 0..20 {
+            let hook = webhook_of(&world, app, "https://example.org/a").await;
+            let delete = world.store.write(move |tx| network::webhooks::delete(tx, app, hook));
+            let links = (0..4).map(|_| {
+                let store = Arc::clone(&world.store);
+                tokio::spawn(async move {
+                    // Refused once the webhook is deleted.
+                    drop(store.write(move |tx| network::webhooks::link_stream(tx, app, hook, "")).await);
+                })
+            });
+            let links: Vec<_> = links.collect();
+            delete.await.unwrap();
+            for link in links {
+                link.await.unwrap();
+            }
+        }
+        world.recount().await;
     });
 }

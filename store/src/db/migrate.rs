@@ -91,6 +91,7 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("replaced_audit_index", include_str!("../../migrations/0076_replaced_audit_index.sql")),
     ("ads_records_by_update", include_str!("../../migrations/0077_ads_records_by_update.sql")),
     ("post_removals", include_str!("../../migrations/0078_post_removals.sql")),
+    ("orphaned_subscriptions", include_str!("../../migrations/0079_orphaned_subscriptions.sql")),
 ];
 
 const CREATE_TABLE_SQL: &str = "CREATE TABLE IF NOT EXISTS migration (

@@ -19,11 +19,7 @@ pub(crate) async fn create_link(call: RequestContext) -> Result<HttpReply, Error
     let (app, id) = (require_enterprise(&call)?, path_webhook_id(&call)?);
     let fields = requested_fields(&call);
     wait_for_readers_if_frozen(call.store(), call.stream_hub()).await;
-    call.write(move |tx| {
-        webhooks::find_owned(tx, app, id)?;
-        Ok(stored::link_stream(tx, id, app, &fields)?)
-    })
-    .await?;
+    call.write(move |tx| webhooks::link_stream(tx, app, id, &fields)).await?;
     call.respond_data(json!({ "provisioned": true }))
 }
 
