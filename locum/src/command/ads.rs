@@ -15,7 +15,7 @@ use network::notifications;
 use serde_json::{Value, json};
 use store::Tx;
 
-use super::ads_accounts::{AccountCommand, find_account, invalid_parameter, render_record, show_account};
+use super::ads_accounts::{AccountCommand, find_account, invalid_parameter, lock_account, render_record, show_account};
 use super::ads_report::AdsReportArgs;
 use super::ads_tree::{AdsTreeArgs, AudienceCommand};
 use super::invite::email_site;
@@ -122,23 +122,23 @@ fn execute_account_command(tx: &mut Tx<'_>, command: &AccountCommand) -> Result<
             create_account(tx, user, &new)
         }
         AccountCommand::Role { account, user, role, composer } => {
-            let account = find_account(tx, account)?;
+            let account = lock_account(tx, account)?;
             let user = find::user(tx, user)?;
             grant_role(tx, &account, user.id, role.as_deref(), *composer)?;
             show_account(tx, account)
         }
         AccountCommand::Feature { account, add, remove } => change_features(tx, account, add, remove),
         AccountCommand::Recommend { account, dismiss } => {
-            let account = find_account(tx, account)?;
+            let account = lock_account(tx, account)?;
             dismiss_recommendation(tx, &account, dismiss.as_deref().unwrap_or_default())?;
             show_account(tx, account)
         }
         AccountCommand::Funding { account, .. } => {
-            let account = find_account(tx, account)?;
+            let account = lock_account(tx, account)?;
             add_funding_instrument(tx, account, command)
         }
         AccountCommand::Set { account, .. } => {
-            let account = find_account(tx, account)?;
+            let account = lock_account(tx, account)?;
             account_settings::update_account(tx, account, command)
         }
         AccountCommand::List { .. } | AccountCommand::Show { .. } | AccountCommand::Promote { .. } => Ok(Value::Null),
@@ -157,7 +157,7 @@ fn create_account(tx: &mut Tx<'_>, user: &str, new: &NewAdsAccount) -> Result<Va
 
 /// Notifies the user by email the first time.
 fn allow_promotion(tx: &mut Tx<'_>, site: &EmailSite, account: &str, user: &str) -> Result<Value, Error> {
-    let account = find_account(tx, account)?;
+    let account = lock_account(tx, account)?;
     let user = find::user(tx, user)?;
     let mut context = AccountContext::new_for_operator(tx, user.id, account.clone());
     if promotable_users::find_by_user(&mut context, user.id)?.is_some() {
@@ -201,7 +201,7 @@ fn grant_role(
 }
 
 fn change_features(tx: &mut Tx<'_>, account: &str, add: &[String], remove: &[String]) -> Result<Value, Error> {
-    let account = find_account(tx, account)?;
+    let account = lock_account(tx, account)?;
     if let Some(unknown) = add.iter().chain(remove).find(|key| !features::ALL_FEATURES.contains(&key.as_str())) {
         return Err(invalid_parameter("feature", unknown, &format!("Unknown feature {unknown}")));
     }

@@ -1,11 +1,12 @@
 //! Advertising accounts as commands name and show them.
 
+use ads::resources::accounts::ACCOUNT;
 use ads::resources::{accounts, promotable_users};
 use ads_engine::{AccountContext, AdsRecord, IdFormat, engine};
 use base::{Error, Refusal, UserId, Vocabulary};
 use clap::Subcommand;
 use serde_json::{Value, json};
-use store::Tx;
+use store::{Tx, records};
 
 use super::find;
 
@@ -142,6 +143,13 @@ pub(super) fn find_account(tx: &mut Tx<'_>, text: &str) -> Result<AdsRecord, Err
         None => None,
     };
     found.ok_or_else(|| find::not_found("account", text))
+}
+
+/// For changes: writers of an account are serialized.
+pub(super) fn lock_account(tx: &mut Tx<'_>, text: &str) -> Result<AdsRecord, Error> {
+    let id = find_account(tx, text)?.id;
+    records::lock(tx, ACCOUNT.name, id)?;
+    find_account(tx, text)
 }
 
 pub(super) fn show_account(tx: &mut Tx<'_>, account: AdsRecord) -> Result<Value, Error> {

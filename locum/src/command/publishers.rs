@@ -188,7 +188,9 @@ fn build_category(
 }
 
 fn leave_categories(tx: &mut Tx<'_>, user: UserId) -> Result<(), Error> {
-    for mut category in curated_categories::list_all(tx)? {
+    for category in curated_categories::list_all(tx)? {
+        records::lock(tx, CURATED_CATEGORY.name, category.id)?;
+        let Some(mut category) = curated_categories::find(tx, category.id)? else { continue };
         let mut ids = category.items("publisher_user_ids").to_vec();
         let before = ids.len();
         ids.retain(|id| id.as_i64() != Some(user.get()));

@@ -1,6 +1,8 @@
 //! What needs a feature: every declared gate, before accounts that are held to their features and
 //! before those that are not.
 
+use std::thread;
+
 use ads::resources::RESOURCES;
 use ads::resources::features::ALL_FEATURES;
 use ads_engine::{FeatureGate, FieldSpec, OperationAction};
@@ -308,6 +310,25 @@ fn default_and_existing_values_pass_feature_gates() {
     }
     let unknown = ["ads", "account", "feature", &ads.account, "--add", "WINGS"];
     shared_server().run_cli(&unknown).assert_refused();
+}
+
+#[test]
+fn features_that_are_added_at_once_are_all_kept() {
+    let ads = Advertiser::new();
+    let added = ["AWARENESS_OBJECTIVE", "BRAND_TPN", "CPI_CHARGING", "PREROLL_VIEWS_OBJECTIVE"];
+    thread::scope(|scope| {
+        for feature in added {
+            let account = &ads.account;
+            scope.spawn(move || {
+                let add = ["ads", "account", "feature", account, "--add", feature];
+                shared_server().run_cli(&add).assert_success();
+            });
+        }
+    });
+    let account = shared_server().run_cli(&["ads", "account", "show", &ads.account]).json();
+    for feature in added {
+        assert!(account["features"].as_array().unwrap().contains(&json!(feature)), "{feature}: {account}");
+    }
 }
 
 #[test]
