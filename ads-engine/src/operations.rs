@@ -1,6 +1,6 @@
 //! All operations derived from the declarations: paths, parameters and required roles.
 
-use base::VocabularyWord;
+use base::{Scope, VocabularyWord};
 use schema::{DefaultValue, FieldRequirement, Kind, Parameter, ParameterLocation};
 
 use crate::access::RequiredRole;
@@ -45,6 +45,11 @@ impl AdsOperation {
             OperationAction::Verb(..) | OperationAction::Reference(_) => false,
             OperationAction::Custom(custom) => custom.input_format == InputFormat::Json,
         }
+    }
+
+    /// Of an access token. Statistics are worked out for those who read.
+    pub fn required_scope(&self) -> Scope {
+        if self.is_write && self.required_role != RequiredRole::StatsReader { Scope::AdsWrite } else { Scope::AdsRead }
     }
 
     /// The maximum body size in bytes, if it is not the default.

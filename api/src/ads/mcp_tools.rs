@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use ads_delivery::operations;
 use ads_engine::AdsOperation;
-use base::{Error, Fault, Refusal, Scope};
+use base::{Error, Fault, Refusal};
 use schema::ParameterLocation;
 use schema::json_schema::{add_description, loose_object_schema};
 use serde_json::{Map, Value, json};
@@ -101,7 +101,7 @@ impl Tool {
 
     /// The result of the call; what the operation refuses is a result too, so that agents read why.
     pub(super) async fn run(&self, call: &RequestContext, arguments: Option<&Value>) -> Result<Value, Error> {
-        if self.operation.is_write && !call.require_caller()?.scopes.contains(Scope::AdsWrite) {
+        if !call.require_caller()?.scopes.contains(self.operation.required_scope()) {
             return Err(Refusal::ScopeMissing.into());
         }
         let empty = Map::new();

@@ -19,7 +19,10 @@ fn build_endpoint(operation: &'static ads_engine::AdsOperation) -> Endpoint {
         AdsRateClass::Stats => (&[], Some(&STATS)),
         rate_class => (Vec::leak(vec![rate_window(rate_class)]), None),
     };
-    let scopes = if operation.is_write { WRITE } else { READ };
+    let scopes = match operation.required_scope() {
+        Scope::AdsWrite => WRITE,
+        _ => READ,
+    };
     Endpoint {
         id: operation.id,
         method: operation.method,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use ads_engine::{AdsRole, Kind, Parameter, ParameterLocation, RequiredRole, Resource};
+use base::Scope;
 use serde_json::{Value, json};
 
 use super::limits::Field;
@@ -263,7 +264,7 @@ fn operation_is_refused_without_a_token_that_permits_it() {
             let response = send_signed(request(), app, token);
             note(case, &response, (operation.method != "GET").then_some(reader));
         }
-        let is_read = !operation.is_write;
+        let is_read = operation.required_scope() == Scope::AdsRead;
         let by_reading = server.send(request().bearer(&reads));
         note("ads.read", &by_reading, (!is_read).then_some(no_client));
         let by_writing = server.send(request().bearer(&writes));
