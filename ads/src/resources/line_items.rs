@@ -239,6 +239,16 @@ fn validate_advertiser_user(ctx: &mut AccountContext<'_, '_>, change: &mut Recor
     Err(AdsProblem::invalid_attribute(NAME, message).with_code("INVALID_USER_ID").into())
 }
 
+/// A start and a payment stay what they are if an update sends no value, whose defaults are meant for new line items.
+fn keep_unset_values(change: &mut RecordChange) {
+    let RecordChange { record, before: Some(before), .. } = change else { return };
+    for name in ["start_time", "pay_by"] {
+        if let Some(value) = before.get(name).filter(|_| record.get(name).is_none()) {
+            record.set(name, value.clone());
+        }
+    }
+}
+
 /// Sets fields derived from the campaign, the objective and the account.
 fn fill_defaults(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
@@ -254,6 +264,7 @@ fn fill_defaults(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) ->
             change.record.set("standard_delivery", 1);
         }
     }
+    keep_unset_values(change);
     if change.record.get("advertiser_user_id").is_none() {
         let full = promotable_users::find_own_user(ctx)?;
         change.record.set("advertiser_user_id", full.map(base::Id::get));

@@ -215,6 +215,12 @@ fn line_items_of_a_campaign_share_objective_product_and_payment() {
     is(&line(&other), 400, "INVALID", "product_type");
     let change = |id: &str, value| ads.send("PUT", &format!("/line_items/{id}"), &[(PAY, value)]);
     is(&change(&first, "IMPRESSION"), 400, "INVALID", PAY);
+    // As clients send what was left empty.
+    let later = line(&[("start_time", "2099-02-01"), ("end_time", "2099-03-01")]).assert_status(200)["data"].clone();
+    let unset = [("name", "Renamed"), ("start_time", ""), (PAY, "")];
+    let path = format!("/line_items/{}", later["id"].as_str().unwrap());
+    let renamed = ads.send("PUT", &path, &unset).assert_status(200)["data"].clone();
+    assert_eq!([&renamed["start_time"], &renamed[PAY]], [&later["start_time"], &later[PAY]]);
     let installs = [("objective", "APP_INSTALLS"), ("ios_app_store_identifier", "1")];
     let installs = line(&installs).assert_status(200)["data"]["id"].clone();
     change(installs.as_str().unwrap(), "APP_CLICK").assert_status(200);
