@@ -52,13 +52,17 @@ const PARTICIPANTS: [&str; 11] = [
     "/data/payload/target/data/id",
 ];
 
-/// Whether the profiles in an event other than a post are still shown.
+/// Whether the profiles, and those whom a change or a space is about, are still shown.
 fn are_participants_visible(tx: &mut Tx<'_>, body: &Value) -> Result<bool, Fault> {
     let mut shown: Vec<&Value> = PARTICIPANTS.iter().filter_map(|at| body.pointer(at)).collect();
     if body.pointer("/data/payload/liked_tweet_id").is_some() {
         let included = body.pointer("/data/includes/users").or_else(|| body.pointer("/includes/users"));
         let included = included.and_then(Value::as_array).into_iter().flatten();
         shown.extend(included.filter_map(|user| user.get("id")));
+    }
+    let kind = body.pointer("/data/event_type").and_then(Value::as_str).unwrap_or_default();
+    if kind.starts_with("profile.update.") || kind.starts_with("spaces.") {
+        shown.extend(body.pointer("/data/filter/user_id"));
     }
     let ids: Vec<UserId> = shown.into_iter().filter_map(|id| UserId::parse(id.as_str()?)).collect();
     let found = users::find_by_ids(tx, &ids)?;

@@ -134,14 +134,14 @@ fn replay_omits_deleted_posts_and_those_of_users_protected_since() {
 }
 
 #[test]
-fn retries_omit_deleted_posts_and_relations_of_suspended_users() {
+fn retries_omit_deleted_posts_and_relations_and_profiles_of_suspended_users() {
     let server = TestServer::start(&["--world", "empty", "--set", "webhooks.retry=300ms,300ms,300ms,300ms"]);
     let app = server.default_app().clone();
     let receiver = WebhookReceiver::open(&app.secret);
     let webhook = post_as(&server, &app, "/2/webhooks", &json!({ "url": receiver.url("/hook") }));
     let (ada, eve) = (server.new_user("ada"), server.new_user("eve"));
     let (fan, bob) = (server.new_user("fan"), server.new_user("bob"));
-    for (kind, user) in [("post.create", &ada), ("follow.follow", &eve)] {
+    for (kind, user) in [("post.create", &ada), ("follow.follow", &eve), ("profile.update.bio", &fan)] {
         let body = json!({ "event_type": kind, "filter": { "user_id": user.id }, "webhook_id": webhook["id"] });
         post_as(&server, &app, SUBSCRIPTIONS, &body);
     }
@@ -152,8 +152,9 @@ fn retries_omit_deleted_posts_and_relations_of_suspended_users() {
     };
     let deleted = ada.publish_text("Deleted");
     follow(&fan);
+    server.run_cli(&["user", "edit", &fan.id, "--description", "About me"]).assert_success();
     let words = || receiver.received_requests().iter().map(word).collect::<BTreeSet<_>>();
-    wait_until("both were tried", || words().len() == 2);
+    wait_until("all were tried", || words().len() == 3);
     ada.delete(format!("/2/posts/{deleted}")).assert_status(200);
     server.run_cli(&["user", "suspend", &fan.id]).assert_success();
     receiver.clear_received();
