@@ -2,7 +2,7 @@
 //! §9.4). Event names are the same in both vocabularies.
 
 use base::{Fault, PostId, UserId};
-use network::visibility::is_public_post;
+use network::visibility::{Visibility, is_public_post, profile_visibility};
 use serde_json::{Map, Value, json};
 use store::event_log::LogEvent;
 use store::{Tx, posts, users};
@@ -48,7 +48,7 @@ pub(super) fn event_from_log(tx: &mut Tx<'_>, event: &LogEvent) -> Result<Option
         // A new username is reported by an event of its own.
         "profile.update.screenname" if !changes_display_name(tx, event, &body)? => None,
         _ if kind.starts_with("user.") || kind.starts_with("profile.update.") => {
-            user_event(event, &body).map(|(name, members)| {
+            user_event(tx, event, &body)?.map(|(name, members)| {
                 let about = ("user", json!({ "id": event.subject_id.to_string() }));
                 (StreamEndpoint::UsersCompliance, name, about, members)
             })
@@ -92,10 +92,7 @@ fn post_event(tx: &mut Tx<'_>, event: &LogEvent, body: &Value) -> Result<Complia
         "post.delete" => "delete",
         "post.restore" => "undrop",
         "post.withheld" => {
-            let Some(countries) = withheld_countries(body) else {
-                return Ok(None);
-            };
-            members.insert("withheld_in_countries".to_owned(), countries);
+            members.insert("withheld_in_countries".to_owned(), withheld_countries(body));
             "withheld"
         }
         _ if !body_text(body, "previous_post_id").is_empty() => "tweet_edit",
@@ -122,12 +119,16 @@ fn post_event(tx: &mut Tx<'_>, event: &LogEvent, body: &Value) -> Result<Complia
     Ok(Some((StreamEndpoint::PostsCompliance, name, ("tweet", thing), members)))
 }
 
-fn withheld_countries(body: &Value) -> Option<Value> {
-    let countries = body.get("country_codes")?.as_array()?;
-    (!countries.is_empty()).then(|| json!(countries))
+/// Empty once the post or account is withheld nowhere.
+fn withheld_countries(body: &Value) -> Value {
+    body.get("country_codes").cloned().unwrap_or_else(|| json!([]))
 }
 
-fn user_event(event: &LogEvent, body: &Value) -> Option<(&'static str, ComplianceMembers)> {
+fn user_event(
+    tx: &mut Tx<'_>,
+    event: &LogEvent,
+    body: &Value,
+) -> Result<Option<(&'static str, ComplianceMembers)>, Fault> {
     let mut members = Map::new();
     let name = match event.kind.as_str() {
         "user.protect" if body_text(body, "after") == "true" => "user_protect",
@@ -137,11 +138,12 @@ fn user_event(event: &LogEvent, body: &Value) -> Option<(&'static str, Complianc
         "user.restore" if body_text(body, "before") == "suspended" => "user_unsuspend",
         "user.restore" => "user_undelete",
         "user.withheld" => {
-            members.insert("withheld_in_countries".to_owned(), withheld_countries(body)?);
+            members.insert("withheld_in_countries".to_owned(), withheld_countries(body));
             "user_withheld"
         }
         kind => {
-            let field = match kind.strip_prefix("profile.update.")? {
+            let Some(field) = kind.strip_prefix("profile.update.") else { return Ok(None) };
+            let field = match field {
                 "bio" => "description",
                 "geo" => "location",
                 "handle" => "screen_name",
@@ -151,11 +153,15 @@ fn user_event(event: &LogEvent, body: &Value) -> Option<(&'static str, Complianc
                 other => other,
             };
             members.insert("profile_field".to_owned(), json!(field));
-            members.insert("new_value".to_owned(), json!(body_text(body, "after")));
+            // Backfill must not disclose what was deleted since.
+            let user = users::find_by_id(tx, UserId::new(event.subject_id))?;
+            if user.is_some_and(|user| profile_visibility(&user) == Visibility::Visible) {
+                members.insert("new_value".to_owned(), json!(body_text(body, "after")));
+            }
             "user_profile_modification"
         }
     };
-    Some((name, members))
+    Ok(Some((name, members)))
 }
 
 fn unlike_event(tx: &mut Tx<'_>, event: &LogEvent) -> Result<ComplianceParts, Fault> {

@@ -241,6 +241,8 @@ fn compliance_streams_send_events_by_partition() {
     author.delete(format!("{likes}/{quoted}")).assert_status(200);
     shared_server().run_cli(&["user", "suspend", &author.username]).assert_success();
     shared_server().run_cli(&["user", "restore", &author.username]).assert_success();
+    shared_server().run_cli(&["user", "withhold", &author.username, "DE"]).assert_success();
+    shared_server().run_cli(&["user", "withhold", &author.username]).assert_success();
 
     let mut response = collected(&mut of_posts, 2, &[&author.id, &locked.id]);
     let at = |response: &mut Value, name: &str| {
@@ -258,9 +260,14 @@ fn compliance_streams_send_events_by_partition() {
     let tweet = json!({ "id": quote, "author_id": author.id });
     let deleted = json!({ "tweet": tweet, "event_at": null, "quote_tweet_id": quoted });
     assert_eq!(at(&mut response[1], "delete"), deleted);
-    let mut response = collected(&mut of_users, 2, &[&author.id]);
+    let mut response = collected(&mut of_users, 4, &[&author.id]);
     for (event, name) in response.iter_mut().zip(["user_suspend", "user_unsuspend"]) {
         assert_eq!(at(event, name), json!({ "user": { "id": author.id }, "event_at": null }));
+    }
+    for (event, countries) in response[2..].iter_mut().zip([json!(["DE"]), json!([])]) {
+        let user = json!({ "id": author.id });
+        let expected = json!({ "user": user, "event_at": null, "withheld_in_countries": countries });
+        assert_eq!(at(event, "user_withheld"), expected);
     }
     let unlike = next_unlike(&mut of_likes, &author.id);
     assert_eq!(unlike, json!({ "id": quoted, "user_id": author.id }));
