@@ -118,7 +118,7 @@ fn validate_filter(
     if kind.filter == RequiredFilter::Keyword && new.keyword.is_empty() {
         return Err(Refusal::missing_parameter("filter.keyword"));
     }
-    if kind.filter == RequiredFilter::Nothing && !new.keyword.is_empty() {
+    if !new.keyword.is_empty() && !kind.has_text() {
         return Err(unsupported_filter("filter.keyword", &new.keyword, kind));
     }
     if !new.direction.is_empty() && !kind.directional {

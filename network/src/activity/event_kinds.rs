@@ -29,6 +29,8 @@ pub enum EventParticipant {
     Subject,
     /// The users named by this member of the entry's body, except the actor.
     Named(&'static str),
+    /// The author of the post, also if it is the actor.
+    Author,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,6 +139,24 @@ impl ActivityEventKind {
         Self::new(name, &[]).log_kind("").access(access)
     }
 
+    /// Whether it has a text that a keyword may match. Events that never occur may have any.
+    pub(super) const fn has_text(&self) -> bool {
+        match self.payload {
+            EventPayloadKind::Post
+            | EventPayloadKind::Like
+            | EventPayloadKind::Change
+            | EventPayloadKind::Message
+            | EventPayloadKind::Story
+            | EventPayloadKind::Nothing => true,
+            EventPayloadKind::PostDeleted
+            | EventPayloadKind::Relationship
+            | EventPayloadKind::Read
+            | EventPayloadKind::Typing
+            | EventPayloadKind::Space
+            | EventPayloadKind::Revoke => false,
+        }
+    }
+
     /// Whether it requires the user's consent.
     pub const fn is_private(&self) -> bool {
         matches!(self.access, EventAccess::Scoped(_))
@@ -155,7 +175,7 @@ const ACTOR: &[(EventParticipant, ActivityDirection)] = &[(EventParticipant::Act
 const BOTH: &[(EventParticipant, ActivityDirection)] =
     &[(EventParticipant::Actor, Outbound), (EventParticipant::Subject, Inbound)];
 const LIKED: &[(EventParticipant, ActivityDirection)] =
-    &[(EventParticipant::Actor, Outbound), (EventParticipant::Named("author_id"), Inbound)];
+    &[(EventParticipant::Actor, Outbound), (EventParticipant::Author, Inbound)];
 const HOSTS: &[(EventParticipant, ActivityDirection)] =
     &[(EventParticipant::Actor, Outbound), (EventParticipant::Named("host_ids"), Outbound)];
 const MENTIONED: &[(EventParticipant, ActivityDirection)] = &[(EventParticipant::Named("mentioned_ids"), Inbound)];

@@ -67,6 +67,7 @@ impl<'e> ActivityEntry<'e> {
         match whom {
             EventParticipant::Actor => vec![self.actor()],
             EventParticipant::Subject => vec![UserId::new(self.event.subject_id)],
+            EventParticipant::Author => self.user_list("author_id"),
             EventParticipant::Named(name) => {
                 let mut users = self.user_list(name);
                 users.retain(|user| *user != self.actor());

@@ -31,6 +31,7 @@ fn direction_filter_selects_events_by_or_to_the_user() {
     let listener = fixture.listen();
     like(&ada, &his);
     like(&bob, &hers);
+    like(&ada, &hers);
     for (one, other) in [(&bob, &ada), (&ada, &bob)] {
         let path = format!("/2/users/{}/following", one.id);
         one.post(path, &json!({ "target_user_id": other.id })).assert_status(200);
@@ -40,7 +41,7 @@ fn direction_filter_selects_events_by_or_to_the_user() {
     mark(&listener, &bob);
     let response: Vec<Value> = listener.all().iter().map(|line| line["data"].clone()).collect();
     let of = |kind: &str| response.iter().filter(|event| event["event_type"] == kind).collect::<Vec<_>>();
-    assert_eq!(of("like.create").len(), 1);
+    assert_eq!(of("like.create").len(), 2, "hers, whoever likes it");
     assert_eq!(of("like.create")[0]["payload"]["liked_tweet_id"], hers.as_str());
     assert_eq!(of("like.create")[0]["filter"]["direction"], "inbound");
     assert_eq!(of("follow.follow").len(), 1);

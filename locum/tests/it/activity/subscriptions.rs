@@ -140,6 +140,7 @@ fn invalid_subscription_is_refused_and_not_stored() {
         ("post.create", json!({ "user_id": ada.id, "keyword": "(open" })),
         ("post.create", json!({ "user_id": ada.id, "direction": "inbound" })),
         ("mute.mute", json!({ "user_id": ada.id, "direction": "outbound" })),
+        ("mute.mute", json!({ "user_id": ada.id, "keyword": "x" })),
         ("block.block", json!({ "user_id": ada.id, "direction": "both" })),
         ("like.create", json!({ "user_id": ada.id, "direction": "up" })),
         ("news.new", json!({})),
