@@ -52,6 +52,8 @@ impl ObjectKind {
 const FIELDS: &[NoteField] = &[
     NoteField::default_field("id", JsonFieldType::Id, "Id of the note.")
         .writer(|out, shown| out.write_id(shown.note.id)),
+    NoteField::default_field("post_id", JsonFieldType::Id, "Id of the post.")
+        .writer(|out, shown| out.write_id(shown.note.post_id.get())),
     NoteField::default_field(
         "info",
         JsonFieldType::Object(&[
@@ -65,9 +67,9 @@ const FIELDS: &[NoteField] = &[
         "What it says.",
     )
     .writer(|out, shown| out.write_object(|out| write_info(out, shown))),
-    NoteField::requested_field("status", JsonFieldType::OneOf(STATUSES), "How it is rated.")
+    NoteField::default_field("status", JsonFieldType::OneOf(STATUSES), "How it is rated.")
         .writer(|out, shown| out.write_nonempty_text(shown.status)),
-    NoteField::requested_field(
+    NoteField::default_field(
         "scoring_status",
         JsonFieldType::Object(&[
             JsonMember::new("has_access", JsonFieldType::Bool),
@@ -76,7 +78,7 @@ const FIELDS: &[NoteField] = &[
         "How it was rated.",
     )
     .writer(|out, shown| out.write_object(|out| write_scoring_status(out, &shown.note))),
-    NoteField::requested_field(
+    NoteField::default_field(
         "test_result",
         JsonFieldType::Object(&[JsonMember::new("evaluation_outcome", JsonFieldType::List(&EVALUATION_OUTCOME))]),
         "How a machine judges it, in the test pool.",
