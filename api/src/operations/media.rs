@@ -47,20 +47,20 @@ pub static UPLOADS: &[Endpoint] = &[
         .body(BodySpec::Multipart(STEP)),
     Endpoint::post("uploadMediaV1", "/1.1/media/upload.json", &upload::upload)
         .summary("Uploads media (v1.1).")
-        .permit("1", Scopes::NONE)
+        .permit("12", WRITE)
         .params(&[STEP_PARAMS])
         .body(BodySpec::Multipart(STEP))
         .error_format(ErrorFormat::Legacy)
         .aliases(&["/1.1/media/upload"]),
     Endpoint::get("getMediaUploadStatusV1", "/1.1/media/upload.json", &upload::status)
         .summary("The processing status of an upload (v1.1).")
-        .permit("1", Scopes::NONE)
+        .permit("12", WRITE)
         .params(&[STATUS_PARAMS])
         .error_format(ErrorFormat::Legacy)
         .aliases(&["/1.1/media/upload"]),
     Endpoint::post("createMediaMetadataV1", "/1.1/media/metadata/create.json", &media::set_metadata_v1)
         .summary("Sets the alt text of the authenticated user's media (v1.1).")
-        .permit("1", Scopes::NONE)
+        .permit("12", WRITE)
         .body(BodySpec::Json(&[
             Parameter::member("media_id", Kind::JSON).as_required(),
             Parameter::member(
@@ -71,12 +71,12 @@ pub static UPLOADS: &[Endpoint] = &[
         .error_format(ErrorFormat::Legacy),
     Endpoint::post("createMediaSubtitlesV1", "/1.1/media/subtitles/create.json", &media::add_subtitles_v1)
         .summary("Adds subtitles to the authenticated user's video (v1.1).")
-        .permit("1", Scopes::NONE)
+        .permit("12", WRITE)
         .body(BodySpec::Json(SUBTITLES_V1))
         .error_format(ErrorFormat::Legacy),
     Endpoint::post("deleteMediaSubtitlesV1", "/1.1/media/subtitles/delete.json", &media::remove_subtitles_v1)
         .summary("Removes subtitles from the authenticated user's video (v1.1).")
-        .permit("1", Scopes::NONE)
+        .permit("12", WRITE)
         .body(BodySpec::Json(SUBTITLES_V1))
         .error_format(ErrorFormat::Legacy),
 ];

@@ -351,7 +351,8 @@ fn operation_needs_each_of_its_scopes() {
             let body = response.json();
             let is_told = match operation.accent {
                 Accent::Ads => body["errors"][0]["code"] == "UNAUTHORIZED_CLIENT_APPLICATION",
-                _ => body["type"] == "about:blank" && body["detail"] == "Forbidden",
+                Accent::Legacy => body["errors"][0]["code"] == 220,
+                Accent::V2 => body["type"] == "about:blank" && body["detail"] == "Forbidden",
             };
             if response.status != 403 || !is_told {
                 wrong.push(format!("{} without {missing}: {}", operation.id, shown(&response)));
