@@ -100,7 +100,8 @@ config_keys! {
         hosts: Vec<HostName> = Literal(
             "api.x.com,api.twitter.com,upload.x.com,upload.twitter.com,ads-api.x.com,ads-api.twitter.com,\
              ads-api-sandbox.x.com,ads-api-sandbox.twitter.com,ads.x.com,ads.twitter.com,stream.x.com,\
-             stream.twitter.com,x.com,twitter.com,www.x.com,www.twitter.com,mobile.x.com,mobile.twitter.com"
+             stream.twitter.com,publish.x.com,publish.twitter.com,x.com,twitter.com,www.x.com,www.twitter.com,\
+             mobile.x.com,mobile.twitter.com"
         ), Absent("");
         /// Further hosts that clients may reach through the development server (`CONNECT`); all others are refused.
         pass_through: Vec<HostName> = Unset, Absent("");
