@@ -1,5 +1,6 @@
 //! `locum stream tail`: a client of the real stream.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -17,6 +18,7 @@ use super::call_control_api;
 use crate::arguments::GlobalArgs;
 use crate::command_error::CommandError;
 use crate::output::{exit_with_reader, print_diagnostic, print_line};
+use crate::runtime::ListeningAddresses;
 
 const MAX_LINE_BYTES: usize = 4 * 1024 * 1024;
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
@@ -42,6 +44,8 @@ pub(crate) struct StreamTailArgs {
 
 /// Where a stream is, and the token that opens it.
 struct StreamTarget {
+    /// What is connected to.
+    address: String,
     authority: String,
     path: String,
     bearer_token: String,
@@ -60,7 +64,7 @@ pub(super) fn print_stream(common: &GlobalArgs, args: &StreamTailArgs) -> Result
     let mut body = body.as_object().cloned().unwrap_or_default();
     body.extend(args.app.as_ref().map(|app| ("app".to_owned(), Value::from(app.as_str()))));
     let access = call_control_api(common, Method::POST, "/streams/access", Some(&Value::Object(body)))?;
-    let target = StreamTarget::from_access(&access)?;
+    let target = StreamTarget::from_access(&access, find_listener(common)?)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| CommandError::Failed(format!("starting: {error}")))?;
     let (mut left, mut pause) = (args.count, FIRST_PAUSE);
@@ -83,24 +87,37 @@ pub(super) fn print_stream(common: &GlobalArgs, args: &StreamTailArgs) -> Result
     }
 }
 
+/// The base URL may not be reachable from here: in a container, or the name of a further world.
+fn find_listener(common: &GlobalArgs) -> Result<Option<SocketAddr>, CommandError> {
+    if common.is_remote() {
+        return Ok(None);
+    }
+    let folder = common.load_settings()?.core.data_dir;
+    Ok(ListeningAddresses::read(&folder).map(|listening| listening.local_addr()))
+}
+
 impl StreamTarget {
-    fn from_access(access: &Value) -> Result<Self, CommandError> {
+    fn from_access(access: &Value, listener: Option<SocketAddr>) -> Result<Self, CommandError> {
         let text = |name: &str| access[name].as_str().unwrap_or_default().to_owned();
         let base_url = text("base_url");
         let (_, authority) = base_url
             .split_once("://")
             .ok_or_else(|| CommandError::Failed(format!("the server's base URL is not a URL: {base_url}")))?;
         // The listener serves plain HTTP on the same port as TLS.
-        let authority = if authority.contains(':') { authority.to_owned() } else { format!("{authority}:80") };
-        Ok(Self { authority, path: text("path"), bearer_token: text("bearer_token") })
+        let address = match listener {
+            Some(listener) => listener.to_string(),
+            None if authority.contains(':') => authority.to_owned(),
+            None => format!("{authority}:80"),
+        };
+        Ok(Self { address, authority: authority.to_owned(), path: text("path"), bearer_token: text("bearer_token") })
     }
 
     #[expect(clippy::disallowed_methods, reason = "a command owns its tasks; no server runs here")]
     async fn read_messages(&self, left: &mut Option<u64>) -> Result<TailOutcome, CommandError> {
         let broken = |error: &dyn std::fmt::Display| {
-            CommandError::Unreachable(format!("{}: the connection failed: {error}", self.authority))
+            CommandError::Unreachable(format!("{}: the connection failed: {error}", self.address))
         };
-        let socket = TcpStream::connect(&self.authority).await.map_err(|error| broken(&error))?;
+        let socket = TcpStream::connect(&self.address).await.map_err(|error| broken(&error))?;
         let (mut sender, connection) = http1::handshake(TokioIo::new(socket)).await.map_err(|error| broken(&error))?;
         let connection = tokio::spawn(connection);
         let request = Request::get(&self.path)

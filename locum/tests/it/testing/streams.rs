@@ -70,8 +70,12 @@ fn wrong_stream_commands_name_what_would_be_accepted() {
 fn tail_prints_messages_of_the_real_stream() {
     let server = TestServer::start(&[]);
     let traffic = TestRequest::post("/control/v1/traffic").json(&serde_json::json!({"rate": 50, "seconds": 60}));
-    server.call_control(traffic).assert_status(200);
+    server.call_control(traffic.clone()).assert_status(200);
     let output = server.run_text_cli(&["stream", "tail", "firehose", "--count", "3"]);
+    // The name of a further world's host is not resolved everywhere.
+    server.run_cli(&["world", "create", "t1"]).assert_success();
+    server.call_control(traffic.header("x-locum-world", "t1")).assert_status(200);
+    server.run_cli(&["--world", "t1", "stream", "tail", "firehose", "--count", "1"]).assert_success();
     let lines: Vec<Value> = output.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.len(), 3);
     assert!(lines.iter().all(|line| line["data"]["id"].is_string()), "{output}");
