@@ -42,6 +42,7 @@ pub(super) struct WorldCounts {
 
 pub(super) fn render_banner(facts: &BannerFacts<'_>) -> String {
     let BannerFacts { world, seed, data_dir, base_url, credentials: env, .. } = facts;
+    let place = if data_dir == DEFAULT_DATA_DIR { String::new() } else { format!(" --data-dir {data_dir}") };
     let state = if facts.is_new { "created" } else { "existing" };
     let more = if facts.counts.is_truncated { "+" } else { "" };
     let mut text = format!(
@@ -60,7 +61,7 @@ pub(super) fn render_banner(facts: &BannerFacts<'_>) -> String {
         let days = age.as_secs() / 86_400;
         let line = format!(
             "  World     its own posts are {days} days and older, and recent search reaches back 7 days\n            \
-             start over with new ones: locum dev --fresh  (removes all data)\n",
+             start over with new ones: locum dev{place} --fresh  (removes all data)\n",
         );
         text.push_str(&line);
     }
@@ -78,11 +79,15 @@ pub(super) fn render_banner(facts: &BannerFacts<'_>) -> String {
     }
     text.push_str(&render_hosts(facts));
     if env.get("USER_TOKEN").is_some() {
-        text.push_str(&render_credentials(data_dir, env));
+        text.push_str(&render_credentials(data_dir, &place, env));
     } else {
-        text.push_str("\n  start with:  locum user create ada\n               locum app create demo --owner ada\n");
+        let line = format!(
+            "\n  start with:  locum{place} user create ada\n               locum{place} app create demo --owner ada\n"
+        );
+        text.push_str(&line);
     }
-    text.push_str("Ctrl-C stops the server. Data is kept; `locum dev --fresh` starts over.\n");
+    let line = format!("Ctrl-C stops the server. Data is kept; `locum dev{place} --fresh` starts over.\n");
+    text.push_str(&line);
     text
 }
 
@@ -99,13 +104,12 @@ fn render_hosts(facts: &BannerFacts<'_>) -> String {
     text
 }
 
-fn render_credentials(data_dir: &str, env: &EnvFile) -> String {
+fn render_credentials(data_dir: &str, place: &str, env: &EnvFile) -> String {
     let part = |name: &str| {
         let value = env.get(name).unwrap_or_default();
         let start: String = value.chars().take(8).collect();
         format!("{start}…")
     };
-    let place = if data_dir == DEFAULT_DATA_DIR { String::new() } else { format!(" --data-dir {data_dir}") };
     format!(
         "  You are   @{}, password {:?}\n  \
          Clients   locum{place} run -- python bot.py   or   eval \"$(locum{place} env)\"\n\n  \
@@ -178,5 +182,9 @@ mod tests {
     fn an_empty_world_says_how_to_begin() {
         let lines = EnvFile::default();
         assert!(render_banner(&facts(&lines)).contains("locum user create ada"));
+        let elsewhere = render_banner(&BannerFacts { data_dir: "w1".to_owned(), ..facts(&lines) });
+        for command in ["locum --data-dir w1 user create ada", "`locum dev --data-dir w1 --fresh` starts over"] {
+            assert!(elsewhere.contains(command), "{elsewhere}");
+        }
     }
 }

@@ -57,7 +57,8 @@ fn check_world(data_dir: &Path, args: &RunArgs) -> Result<(), CommandError> {
     }
     match (InstanceManifest::read(data_dir)?, &args.world) {
         (Some(found), Some(world)) if found.world != *world => Err(CommandError::Usage(format!(
-            "--world {world}: {shown} has the world {:?}; use --fresh or another --data-dir",
+            "--world {world}: {shown} has the world {:?}; use --fresh or another --data-dir, or LOCUM_WORLD={world} for \
+             one that `locum world create` made",
             found.world
         ))),
         _ => Ok(()),
