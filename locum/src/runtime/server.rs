@@ -100,6 +100,7 @@ async fn run_until_shutdown(
     let main = worlds.main_world().await?;
     listening.write(&settings.core.data_dir)?;
     let ready = ServerAddresses::from_listening(&listening, create_setup_link(&main.instance).await?);
+    protocols.measure(&main.interfaces.metrics());
     let mut tasks = Supervisor::new(main.interfaces.metrics(), shutdown.clone());
     if let Some(certificates) = &protocols.certificates {
         tasks.start_endless("certificates", certificates, CertificateFiles::reload_changes);

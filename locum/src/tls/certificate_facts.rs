@@ -22,7 +22,11 @@ impl CertificateFacts {
     /// Of the first certificate in the text.
     pub(crate) fn from_pem(pem: &[u8]) -> Result<Self, Fault> {
         let first = CertificateDer::from_pem_slice(pem).map_err(Fault::context("reading a certificate"))?;
-        let certificate = Certificate::from_der(&first).map_err(Fault::context("reading a certificate"))?;
+        Self::from_der(&first)
+    }
+
+    pub(super) fn from_der(der: &CertificateDer<'_>) -> Result<Self, Fault> {
+        let certificate = Certificate::from_der(der).map_err(Fault::context("reading a certificate"))?;
         let body = &certificate.tbs_certificate;
         let time = |time: x509_cert::time::Time| {
             Time::from_ms(i64::try_from(time.to_unix_duration().as_millis()).unwrap_or(i64::MAX))

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use base::Fault;
+use base::{Fault, Time};
 use edge::TlsConfigSource;
 use parking_lot::Mutex;
 use rustls::ServerConfig;
@@ -16,7 +16,7 @@ use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::server_config;
+use super::{CertificateFacts, server_config};
 
 /// How soon a new file is used without a signal.
 const RELOAD_INTERVAL: Duration = Duration::from_secs(5);
@@ -51,6 +51,12 @@ impl CertificateFiles {
         // From here on, the signal no longer ends the process.
         let _watched = signal(SignalKind::hangup()).map_err(Fault::context("watching for SIGHUP"))?;
         Ok(Self { config: server_config(Arc::<LoadedFiles>::clone(&files))?, files })
+    }
+
+    /// When the certificate in use ends.
+    pub(super) fn end(&self) -> Option<Time> {
+        let certificate = Arc::clone(&self.files.loaded.lock().certificate);
+        Some(CertificateFacts::from_der(certificate.cert.first()?).ok()?.not_after)
     }
 
     /// Reads the files again when they change, and on SIGHUP. What cannot be used is logged, and the last certificate

@@ -3,6 +3,7 @@
 mod acme;
 mod certificate_facts;
 mod certificate_files;
+mod certificate_metric;
 mod emulated_hosts;
 mod local_authority;
 mod redirect;

@@ -9,8 +9,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::harness::{
-    DatabaseEngine, OAuth1Credentials, TestRequest, TestRng, TestServer, locum_command, run_command, suite_engine,
-    suite_setting, wait_until, without_impressions,
+    DatabaseEngine, OAuth1Credentials, TestRequest, TestRng, TestServer, locum_command, metric, run_command,
+    suite_engine, suite_setting, wait_until, without_impressions,
 };
 use crate::media::{at_once, samples};
 
@@ -469,13 +469,6 @@ fn killed_backup_leaves_no_file_that_looks_complete() {
     assert!(killed > 0, "no backup was killed in the middle");
     server.run_cli(&["backup", text(&target)]).assert_success();
     assert!(!server.data_dir().join("backup-scratch").exists());
-}
-
-/// A metric of the server.
-fn metric(server: &TestServer, name: &str) -> i64 {
-    let text = server.send_control(TestRequest::get("/metrics")).text();
-    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-    line.unwrap_or_else(|| panic!("no {name} in {text}")).parse().unwrap()
 }
 
 /// What `locum doctor` finds about backups.

@@ -8,7 +8,9 @@ use rustix::process::Signal;
 use rustls::ClientConfig;
 use serde_json::Value;
 
-use crate::harness::{TestRequest, TestServer, exchange_to_close, run_command, start_tls, trusting_config, wait_until};
+use crate::harness::{
+    TestRequest, TestServer, exchange_to_close, metric, run_command, start_tls, trusting_config, wait_until,
+};
 
 const LIVE: &str = "GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
 
@@ -60,8 +62,10 @@ fn prepare_with_tls() -> (TestServer, CertificatePair) {
         server.add_network_argument("--set");
         server.add_network_argument(&set);
     }
-    server.add_network_argument("--set");
-    server.add_network_argument("tls.redirect_addr=127.0.0.1:0");
+    for set in ["tls.redirect_addr=127.0.0.1:0", "listen.control_addr=127.0.0.1:0"] {
+        server.add_network_argument("--set");
+        server.add_network_argument(set);
+    }
     (server, pair)
 }
 
@@ -102,6 +106,9 @@ fn production_server_speaks_tls_and_follows_its_certificate_files() {
     server.signal(Signal::HUP);
     wait_until("the signal is followed", || is_trusted(&server, &last));
     assert!(!is_trusted(&server, &renewed));
+    let end = metric(&server, "locum_tls_certificate_end_seconds");
+    let left = i64::try_from(end).unwrap() - base::clock::wall_time().ms() / 1_000;
+    assert!((89..=90).contains(&(left / 86_400)), "{left}");
 }
 
 #[test]

@@ -47,6 +47,10 @@ impl StoreCollector {
         let help = "Milliseconds by which the clock is ahead of the database's";
         encode_gauge(encoder, ("node_clock_offset_ms", help), offset)?;
         encode_gauge(encoder, ("nodes_active", "Nodes that take on work"), workers)?;
+        if let Ok(space) = self.store.available_space() {
+            let help = "Bytes that can still be written to the data directory";
+            encode_gauge(encoder, ("data_available_bytes", help), i64::try_from(space).unwrap_or(i64::MAX))?;
+        }
         let own = NodeRole::ALL.map(|role| (role.name(), i64::from(node.has_role(role))));
         encode_family(encoder, ("node_role", "The roles of this node"), "role", own)?;
         let all = |role| i64::try_from(node.count_with_role(role)).unwrap_or(i64::MAX);

@@ -10,7 +10,7 @@ mod resolver;
 use std::path::Path;
 use std::sync::Arc;
 
-use base::{Fault, clock};
+use base::{Fault, Time, clock};
 use edge::TlsConfigSource;
 use instant_acme::Account;
 use rustls::ServerConfig;
@@ -38,6 +38,11 @@ impl AcmeCertificates {
         let resolver = Arc::new(AcmeResolver::new(&settings.domain, kept));
         let config = resolver::acme_server_config(Arc::clone(&resolver))?;
         Ok(Self { settings: settings.clone(), files, resolver, config })
+    }
+
+    /// When the certificate in use ends.
+    pub(super) fn end(&self) -> Option<Time> {
+        self.resolver.validity().map(|validity| validity.not_after)
     }
 
     /// Why clients cannot connect: the first certificate has not been issued, or the last one has ended.

@@ -7,8 +7,8 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use super::{address_of, connect_from, exchange_status, metric, run_clients};
-use crate::harness::{TestServer, suite_setting, wait_until};
+use super::{address_of, connect_from, exchange_status, run_clients};
+use crate::harness::{TestServer, metric, suite_setting, wait_until};
 
 const GET: &[u8] = b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n";
 const OPEN_AT_ONCE: u32 = 200;

@@ -50,13 +50,6 @@ async fn read_status(client: &mut TcpStream) -> Option<u16> {
     std::str::from_utf8(&start).ok()?.strip_prefix("HTTP/1.1 ")?.parse().ok()
 }
 
-/// A value of the metrics of a server, such as `locum_connections_open{listener="public"}`.
-fn metric(server: &TestServer, name: &str) -> u64 {
-    let text = server.send_control(TestRequest::get("/metrics")).text();
-    let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok());
-    value.unwrap_or_else(|| panic!("no {name} in {text}"))
-}
-
 const OPEN_CONNECTIONS: &str = r#"locum_connections_open{listener="public"}"#;
 
 /// How long a normal client waited for each of its responses.

@@ -8,8 +8,8 @@ use serde_json::Value;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 
-use super::{address_of, connect_from, exchange_status, metric, read_status, run_clients};
-use crate::harness::{TestRequest, TestServer, free_address, wait_until};
+use super::{address_of, connect_from, exchange_status, read_status, run_clients};
+use crate::harness::{TestRequest, TestServer, free_address, metric, wait_until};
 
 const HAPROXY: &str = "/usr/sbin/haproxy";
 const TRUSTED: [&str; 2] = ["--set", "listen.trusted_proxies=127.0.0.1"];

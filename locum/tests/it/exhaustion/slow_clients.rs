@@ -11,8 +11,8 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use super::{OPEN_CONNECTIONS, RequestTimes, address_of, connect_from, measure_requests, metric, run_clients};
-use crate::harness::{TestServer, suite_setting};
+use super::{OPEN_CONNECTIONS, RequestTimes, address_of, connect_from, measure_requests, run_clients};
+use crate::harness::{TestServer, metric, suite_setting};
 
 const POST: &str = "POST /2/tweets HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-www-form-urlencoded\r\n\
                     Content-Length: 100000\r\n\r\nab";

@@ -9,7 +9,7 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpSocket, TcpStream};
 
 use super::{ProcessUsage, address_of, connect_from, read_status, run_clients};
-use crate::harness::{TestApp, TestRequest, TestServer, suite_setting, unique_number, wait_until};
+use crate::harness::{TestApp, TestRequest, TestServer, metric, suite_setting, unique_number, wait_until};
 
 const STREAM: &str = "/2/posts/search/stream";
 const RULES: &str = "/2/posts/search/stream/rules";
@@ -41,7 +41,7 @@ async fn connect_reader(server: SocketAddr, app: &TestApp) -> TcpStream {
 }
 
 fn open_streams(server: &TestServer) -> u64 {
-    super::metric(server, r#"locum_streams_open{stream="filtered_stream"}"#)
+    metric(server, r#"locum_streams_open{stream="filtered_stream"}"#)
 }
 
 /// `LOCUM_STREAM_READERS=5000` readers; prints its figures as JSON.

@@ -164,3 +164,10 @@ pub(crate) fn ids(page: &Value) -> Vec<&str> {
     let data = page["data"].as_array().map(Vec::as_slice).unwrap_or_default();
     data.iter().map(|one| one["id"].as_str().unwrap()).collect()
 }
+
+/// A value of the metrics of a server, such as `locum_connections_open{listener="public"}`.
+pub(crate) fn metric(server: &TestServer, name: &str) -> u64 {
+    let text = server.send_control(TestRequest::get("/metrics")).text();
+    let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok());
+    value.unwrap_or_else(|| panic!("no {name} in {text}"))
+}

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use super::ids;
 use crate::harness::{
-    BucketServer, DatabaseEngine, TcpProxy, TestRequest, TestServer, TestUser, suite_engine, wait_until,
+    BucketServer, DatabaseEngine, TcpProxy, TestRequest, TestServer, TestUser, metric, suite_engine, wait_until,
 };
 
 /// Makes a snapshot when it has its index, and no other.
@@ -107,12 +107,6 @@ fn parse_manifest(text: &[u8]) -> Value {
     serde_json::from_slice(text.split(|byte| *byte == b'\n').next().unwrap()).unwrap()
 }
 
-fn metric(node: &TestServer, name: &str) -> i64 {
-    let metrics = node.send_control(TestRequest::get("/metrics")).text();
-    let value = metrics.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-    value.unwrap_or_else(|| panic!("{name}: {metrics}")).parse().unwrap()
-}
-
 /// What a node's own index finds, newest first; waits until it is built.
 fn found(node: &TestServer, query: &str) -> Vec<String> {
     wait_until("the index is built", || node.send(TestRequest::get("/readyz?role=search")).status == 200);
@@ -130,7 +124,7 @@ fn new_search_node_starts_from_a_snapshot_and_follows_the_log_from_there() {
     wait_until("there is a snapshot", || network.snapshots().len() == 1);
     assert_eq!((metric(&maker, "locum_search_snapshots_total"), metric(&maker, "locum_search_snapshot_posts")), (1, 0));
     let made_at = network.snapshots()[0].0.0 / 1000;
-    assert_eq!(metric(&maker, "locum_newest_search_snapshot_seconds"), made_at);
+    assert_eq!(i64::try_from(metric(&maker, "locum_newest_search_snapshot_seconds")).unwrap(), made_at);
     crate::observability::assert_exports_documented_snapshot_metrics(&maker);
     author.delete(format!("/2/posts/{}", old[1])).assert_status(200);
     let later = author.publish_text("lantern four");
