@@ -130,7 +130,8 @@ pub fn update(
     let mut record = before.clone();
     let mut sent = Vec::new();
     for field in resource.fields.iter().filter(|field| field.update != FieldRequirement::Ignored) {
-        if let Some(value) = params.get(field.name.post) {
+        let value = params.get(field.name.post).filter(|value| !(field.keeps_value && value.is_null()));
+        if let Some(value) = value {
             sent.push(field.name.post);
             record.set(field.name.post, value.clone());
         }

@@ -10,7 +10,7 @@ use pages::members::{ActionItem, NotificationItem, NotificationTab, Notification
 use portal::{MemberVisit, PageExit, PageQuery};
 use store::Tx;
 use store::interactions::{Interaction, InteractionKind};
-use store::posts::{PageRange, PostState};
+use store::posts::PageRange;
 use store::users::{self, User};
 use web::request_context::{HttpReply, RequestContext};
 
@@ -158,7 +158,7 @@ fn load_interaction_page(
     let mut page = interactions::load_page(tx, user, only_mentions, below, limit)?;
     let seen = interactions::find_seen(tx, user)?;
     let newest = page.newest;
-    replace_reposts(tx, &mut page.interactions)?;
+    interactions::replace_reposts(tx, &mut page.interactions)?;
     let mut post_ids = sorted_distinct(page.interactions.iter().filter_map(|one| one.post_id));
     let hidden = muted.find_hidden(tx, &post_ids)?;
     post_ids.retain(|id| !hidden.contains(id));
@@ -172,21 +172,6 @@ fn load_interaction_page(
     };
     let items = sources.build_items(page.interactions);
     Ok(LoadedTab { items, next: page.next, newest, seen, follow_requests: 0 })
-}
-
-/// Has reposts name what was reposted, which is what the page shows, and removes those that were undone.
-fn replace_reposts(tx: &mut Tx<'_>, interactions: &mut Vec<Interaction>) -> Result<(), Fault> {
-    let reposts = interactions.iter().filter(|one| one.kind == InteractionKind::Repost);
-    let reposts: Vec<PostId> = reposts.filter_map(|one| one.post_id).collect();
-    let live = store::posts::find_by_ids(tx, &reposts)?.into_iter().filter(|post| post.state == PostState::Live);
-    let originals: HashMap<PostId, PostId> = live.filter_map(|post| Some((post.id, post.repost_of_id?))).collect();
-    interactions.retain_mut(|one| {
-        if one.kind == InteractionKind::Repost {
-            one.post_id = one.post_id.and_then(|id| originals.get(&id).copied());
-        }
-        one.kind != InteractionKind::Repost || one.post_id.is_some()
-    });
-    Ok(())
 }
 
 /// The visible posts with these ids.

@@ -58,7 +58,14 @@ struct LoadedThread {
 fn load_thread(tx: &mut Tx<'_>, viewer: CardViewer, id: PostId, after: i64) -> Result<Option<LoadedThread>, Error> {
     let Some(post) = posts::find_by_id(tx, id)? else { return Ok(None) };
     let root = post.conversation_id;
-    let Some(card) = load_post_cards(tx, viewer, vec![post.clone()])?.pop() else { return Ok(None) };
+    let Some(mut card) = load_post_cards(tx, viewer, vec![post.clone()])?.pop() else { return Ok(None) };
+    if let Some(root) = post.edit_root_id {
+        // As many as the page lists.
+        let versions = posts::list_versions(tx, root)?;
+        let versions = posts::find_by_ids(tx, &versions)?;
+        card.replies = versions.iter().map(|version| version.reply_count).sum();
+        card.quotes = versions.iter().map(|version| version.quote_count).sum();
+    }
     let ancestors = replies::list_ancestors(tx, &post, MAX_ANCESTORS)?;
     let ancestors = load_post_cards(tx, viewer, ancestors)?;
     let original = post.repost_of_id.unwrap_or(id);

@@ -1,7 +1,7 @@
 //! What others did that concerns a member: mentions, replies, quotes, reposts, likes, follows and requests to follow.
 //! It is read from the event log after the fact, so that it costs those who like or follow nothing.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use base::{Fault, PostId, UserId, sorted_distinct};
 use store::event_log::{LogEvent, LogReader};
@@ -107,6 +107,7 @@ pub fn count_unread(tx: &mut Tx<'_>, user: UserId) -> Result<UnreadCounts, Fault
     let mut unread = interactions::list_before(tx, user, i64::MAX, counts.interactions)?;
     unread.retain(|one| one.seq > seen);
     NotificationSettings::load(tx, user)?.remove_unwanted(tx, &mut unread)?;
+    replace_reposts(tx, &mut unread)?;
     let posts: Vec<PostId> = unread.iter().filter_map(|one| one.post_id).collect();
     let posts = posts::find_by_ids(tx, &posts)?;
     let users = unread.iter().map(|one| one.actor_id).chain(posts.iter().map(|post| post.author_id));
@@ -121,6 +122,21 @@ pub fn count_unread(tx: &mut Tx<'_>, user: UserId) -> Result<UnreadCounts, Fault
     unread.retain(|one| users.contains(&one.actor_id) && one.post_id.is_none_or(|id| shown.contains(&id)));
     let interactions = i64::try_from(unread.len()).unwrap_or(counts.interactions);
     Ok(UnreadCounts { interactions, ..counts })
+}
+
+/// Has reposts name what was reposted, which is what the page shows, and removes those that were undone.
+pub fn replace_reposts(tx: &mut Tx<'_>, interactions: &mut Vec<Interaction>) -> Result<(), Fault> {
+    let reposts = interactions.iter().filter(|one| one.kind == InteractionKind::Repost);
+    let reposts: Vec<PostId> = reposts.filter_map(|one| one.post_id).collect();
+    let live = posts::find_by_ids(tx, &reposts)?.into_iter().filter(|post| post.state == posts::PostState::Live);
+    let originals: HashMap<PostId, PostId> = live.filter_map(|post| Some((post.id, post.repost_of_id?))).collect();
+    interactions.retain_mut(|one| {
+        if one.kind == InteractionKind::Repost {
+            one.post_id = one.post_id.and_then(|id| originals.get(&id).copied());
+        }
+        one.kind != InteractionKind::Repost || one.post_id.is_some()
+    });
+    Ok(())
 }
 
 #[derive(Debug)]

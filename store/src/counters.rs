@@ -117,9 +117,24 @@ pub(crate) fn add_unless_deleted(
         let [_, sql] = counter.update_sql();
         return Ok(tx.execute(sql, &[by.into(), post.into()])? > 0);
     }
-    let sql = "INSERT INTO count_delta (counter, target_id, n) \
-               SELECT CAST($1 AS BIGINT), id, CAST($2 AS BIGINT) FROM post WHERE id = $3 AND state <> 2";
-    Ok(tx.execute(sql, &[counter.number().into(), by.into(), post.into()])? > 0)
+    Ok(tx.execute(ADD_UNLESS_DELETED, &[counter.number().into(), by.into(), post.into()])? > 0)
+}
+
+const ADD_UNLESS_DELETED: &str = "INSERT INTO count_delta (counter, target_id, n) \
+     SELECT CAST($1 AS BIGINT), id, CAST($2 AS BIGINT) FROM post WHERE id = $3 AND state <> 2";
+
+/// As [`add_unless_deleted`], if it does not matter whether the post exists.
+pub(crate) fn add_unless_deleted_later(
+    tx: &mut Tx<'_>,
+    counter: SharedCounter,
+    post: PostId,
+    by: i64,
+) -> Result<(), Fault> {
+    if !tx.is_shared() {
+        let [_, sql] = counter.update_sql();
+        return tx.execute_later(sql, &[by.into(), post.into()]);
+    }
+    tx.execute_later(ADD_UNLESS_DELETED, &[counter.number().into(), by.into(), post.into()])
 }
 
 /// Deletes the changes of counters that were set to zero; their row is locked.

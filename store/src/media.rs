@@ -167,9 +167,11 @@ pub fn is_shared(tx: &mut Tx<'_>, id: MediaId, user: UserId) -> Result<bool, Fau
     tx.row_exists(sql, &[id.into(), user.into()])
 }
 
-/// The first hundred users who may use a media object beside its owner.
-pub fn list_shared_users(tx: &mut Tx<'_>, id: MediaId) -> Result<Vec<UserId>, Fault> {
-    tx.query_rows("SELECT user_id FROM media_share WHERE media_id = $1 ORDER BY user_id LIMIT 100", &[id.into()])
+/// The users who may use media objects beside their owners, in order.
+pub fn list_shared_users(tx: &mut Tx<'_>, ids: &[MediaId]) -> Result<Vec<(MediaId, UserId)>, Fault> {
+    let mut all = tx.query_by_ids("SELECT media_id, user_id FROM media_share WHERE media_id = $1", ids, &[])?;
+    all.sort_unstable();
+    Ok(all)
 }
 
 /// Counts the uses of a media object that was just imported.

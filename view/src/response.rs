@@ -1,6 +1,6 @@
 //! Responses: primary objects, included objects, and errors.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fmt::Display;
 
 use base::refusal::ResourceRef;
@@ -155,7 +155,7 @@ pub fn render_media_lookup(
     let found = store::media::find_by_ids(tx, &ids)?;
     let objects = LoadedObjects::load_for_media(tx, request.viewer, found, &request.selection)?;
     let sights = AuthorVisibilities::load(tx, request.viewer, objects.users.items())?;
-    let judged = judge_posts_with_media(tx, request.viewer, objects.media.items())?;
+    let judged = judge_media(tx, request.viewer, objects.media.items())?;
     let (mut shown, mut errors) = (Vec::<MediaRenderContext<'_>>::new(), Vec::new());
     for key in keys.values {
         let subject = || ResourceRef::new("media", keys.parameter, key);
@@ -183,36 +183,55 @@ pub fn render_media_lookup(
     Ok(ResponseRenderer { objects: &objects, request }.render_response::<Media>(&shown, errors, 512))
 }
 
+/// Users beside the owners whose posts a lookup of media reads. Each costs as much as an owner.
+const MAX_SHARED_POSTERS: usize = 50;
+
 /// Whether the viewer may see one of the posts with each of some media of others. Media that are in no post are in a
 /// profile or an ad.
-fn judge_posts_with_media<'m>(
+fn judge_media(tx: &mut Tx<'_>, viewer: Viewer, media: &[Media]) -> Result<HashMap<MediaId, Visibility>, Fault> {
+    let mut judged = HashMap::new();
+    let others = media.iter().filter(|medium| viewer.user != Some(medium.owner_id) && medium.uses != Some(0));
+    let owned: Vec<(&Media, UserId)> = others.map(|medium| (medium, medium.owner_id)).collect();
+    judge_posts_with_media(tx, viewer, &owned, &mut judged)?;
+    let rest = owned.iter().map(|(medium, _)| *medium);
+    let rest: Vec<&Media> = rest.filter(|medium| judged.get(&medium.id) != Some(&Visibility::Visible)).collect();
+    let ids: Vec<MediaId> = rest.iter().map(|medium| medium.id).collect();
+    let shares = store::media::list_shared_users(tx, &ids)?;
+    let posters = shares.iter().filter_map(|(id, user)| Some((*rest.iter().find(|medium| medium.id == *id)?, *user)));
+    let posters: Vec<(&Media, UserId)> = posters.take(MAX_SHARED_POSTERS).collect();
+    judge_posts_with_media(tx, viewer, &posters, &mut judged)?;
+    for (medium, _) in shares.iter().skip(MAX_SHARED_POSTERS) {
+        judged.entry(*medium).or_insert(Visibility::Forbidden);
+    }
+    Ok(judged)
+}
+
+/// Of several posts with a medium, the one that shows most decides.
+fn judge_posts_with_media(
     tx: &mut Tx<'_>,
     viewer: Viewer,
-    media: impl IntoIterator<Item = &'m Media>,
-) -> Result<HashMap<MediaId, Visibility>, Fault> {
+    posters: &[(&Media, UserId)],
+    judged: &mut HashMap<MediaId, Visibility>,
+) -> Result<(), Fault> {
     let mut uses = Vec::new();
-    for medium in media.into_iter().filter(|medium| viewer.user != Some(medium.owner_id) && medium.uses != Some(0)) {
-        let mut posters = store::media::list_shared_users(tx, medium.id)?;
-        posters.push(medium.owner_id);
-        for poster in posters {
-            let posts = store::posts::list_posts_with_media(tx, poster, medium)?;
-            uses.extend(posts.into_iter().map(|post| (medium.id, post)));
-        }
+    for (medium, poster) in posters {
+        let posts = store::posts::list_posts_with_media(tx, *poster, medium)?;
+        uses.extend(posts.into_iter().map(|post| (medium.id, post)));
     }
     let posts = store::posts::find_by_ids(tx, &sorted_distinct(uses.iter().map(|(_, post)| *post)))?;
     let authors = store::users::find_by_ids(tx, &sorted_distinct(posts.iter().map(|post| post.author_id)))?;
     let mut visibilities = AuthorVisibilities::load(tx, viewer, &authors)?;
     visibilities.admit_posts(tx, &posts)?;
-    let visible = posts.iter().filter(|post| visibilities.post_visibility(post) == Visibility::Visible);
-    let visible: HashSet<PostId> = visible.map(|post| post.id).collect();
-    let mut judged = HashMap::new();
+    let visibilities: HashMap<PostId, Visibility> =
+        posts.iter().map(|post| (post.id, visibilities.post_visibility(post))).collect();
     for (medium, post) in uses {
-        let visibility = judged.entry(medium).or_insert(Visibility::Forbidden);
-        if visible.contains(&post) {
-            *visibility = Visibility::Visible;
+        let visibility = visibilities.get(&post).copied().unwrap_or(Visibility::Missing);
+        let known = judged.entry(medium).or_insert(visibility);
+        if visibility == Visibility::Visible || *known == Visibility::Missing {
+            *known = visibility;
         }
     }
-    Ok(judged)
+    Ok(())
 }
 
 /// Renders the result of a lookup by media key; `data` is an object.

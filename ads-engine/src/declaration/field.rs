@@ -17,6 +17,8 @@ pub struct FieldSpec {
     /// The value of a new record when the parameter is omitted.
     pub default_value: DefaultValue,
     pub is_shown: bool,
+    /// Whether an update that sends the field empty leaves its value: the default is for new records.
+    pub keeps_value: bool,
     /// Whether deleting the record that the field refers to hides this one.
     pub is_parent: bool,
     /// The features an account needs to set the field.
@@ -55,6 +57,7 @@ impl FieldSpec {
             update: FieldRequirement::Optional,
             default_value: DefaultValue::Empty,
             is_shown: true,
+            keeps_value: false,
             is_parent: false,
             gates: &[],
             label: "",
@@ -115,6 +118,11 @@ impl FieldSpec {
     #[must_use]
     pub const fn update(self, update: FieldRequirement) -> Self {
         Self { update, ..self }
+    }
+
+    #[must_use]
+    pub const fn kept_when_unset(self) -> Self {
+        Self { keeps_value: true, ..self }
     }
 
     /// Makes the field settable on create only.

@@ -43,11 +43,11 @@ pub static LINE_ITEM: Resource = Resource {
             .immutable()
             .requires_features(&[FeatureGate::new("PREROLL_VIEWS_OBJECTIVE").for_values(&["PREROLL_VIEWS"])]),
         FieldSpec::one_of("goal", GOALS).label("Goal").advanced(),
-        FieldSpec::one_of("pay_by", PAY_BY).label("Pay by").advanced().requires_features(&[FeatureGate::new(
-            "WEBSITE_CLICKS_CPM_BILLING",
-        )
-        .for_values(&["IMPRESSION"])
-        .only_if_field("objective", "WEBSITE_CLICKS")]),
+        FieldSpec::one_of("pay_by", PAY_BY).label("Pay by").kept_when_unset().advanced().requires_features(&[
+            FeatureGate::new("WEBSITE_CLICKS_CPM_BILLING")
+                .for_values(&["IMPRESSION"])
+                .only_if_field("objective", "WEBSITE_CLICKS"),
+        ]),
         FieldSpec::one_of("bid_strategy", &["AUTO", "MAX", "TARGET"]).label("Bid"),
         FieldSpec::new("placements", Kind::one_of(PLACEMENTS).list(1, PLACEMENTS.len()))
             .label("Placements")
@@ -60,7 +60,7 @@ pub static LINE_ITEM: Resource = Resource {
         campaigns::DAILY_BUDGET_FIELD,
         campaigns::TOTAL_BUDGET_FIELD,
         FieldSpec::new("standard_delivery", Kind::BOOL).immutable(),
-        FieldSpec::new("start_time", Kind::TIME).label("Starts"),
+        FieldSpec::new("start_time", Kind::TIME).label("Starts").kept_when_unset(),
         FieldSpec::new("end_time", Kind::TIME).label("Ends"),
         FieldSpec::one_of("entity_status", &["ACTIVE", "PAUSED", "DRAFT"]).label("Status").default_word("ACTIVE"),
         FieldSpec::new("frequency_cap", Kind::int(1, 1_000_000))
@@ -239,16 +239,6 @@ fn validate_advertiser_user(ctx: &mut AccountContext<'_, '_>, change: &mut Recor
     Err(AdsProblem::invalid_attribute(NAME, message).with_code("INVALID_USER_ID").into())
 }
 
-/// A start and a payment stay what they are if an update sends no value, whose defaults are meant for new line items.
-fn keep_unset_values(change: &mut RecordChange) {
-    let RecordChange { record, before: Some(before), .. } = change else { return };
-    for name in ["start_time", "pay_by"] {
-        if let Some(value) = before.get(name).filter(|_| record.get(name).is_none()) {
-            record.set(name, value.clone());
-        }
-    }
-}
-
 /// Sets fields derived from the campaign, the objective and the account.
 fn fill_defaults(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
@@ -264,7 +254,6 @@ fn fill_defaults(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) ->
             change.record.set("standard_delivery", 1);
         }
     }
-    keep_unset_values(change);
     if change.record.get("advertiser_user_id").is_none() {
         let full = promotable_users::find_own_user(ctx)?;
         change.record.set("advertiser_user_id", full.map(base::Id::get));

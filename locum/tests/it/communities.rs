@@ -226,4 +226,10 @@ fn media_are_looked_up_by_those_who_may_see_a_post_with_them() {
     let before = post(&first, None);
     post(&second, Some(&before));
     assert!(!is_shown(&first) && !is_shown(&second), "in an earlier version, and in the newest");
+    let gone = share(&owner, &person("gone"));
+    server.run_cli(&["user", "delete", &owner.id]).assert_success();
+    assert!(is_shown(&gone), "posted by another");
+    server.run_cli(&["user", "delete", &editor.id]).assert_success();
+    let deleted = reader.get(format!("/2/media/3_{first}")).assert_status(200);
+    assert_eq!(deleted["errors"][0]["title"], "Not Found Error");
 }

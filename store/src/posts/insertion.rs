@@ -109,8 +109,11 @@ pub(super) fn add_to_target_counts(tx: &mut Tx<'_>, post: &Post, by: i64) -> Res
         (post.repost_of_id.filter(|_| !post.nullcast), SharedCounter::Reposts),
     ];
     for (target, counter) in targets {
-        if let Some(target) = target {
-            counters::add(tx, counter, target.get(), by)?;
+        match (target, counter) {
+            // Of a deleted post, reposts may be left for a while.
+            (Some(target), SharedCounter::Reposts) => counters::add_unless_deleted_later(tx, counter, target, by)?,
+            (Some(target), _) => counters::add(tx, counter, target.get(), by)?,
+            (None, _) => {}
         }
     }
     Ok(())

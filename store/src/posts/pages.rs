@@ -173,13 +173,12 @@ pub fn count_videos_since(tx: &mut Tx<'_>, author: UserId, from: i64) -> Result<
 /// An author's first ten posts with a media object, also earlier versions of edited ones. Looks at the author's first 1,000
 /// live posts after its upload, and at as many nullcast ones.
 pub fn list_posts_with_media(tx: &mut Tx<'_>, author: UserId, media: &Media) -> Result<Vec<PostId>, Fault> {
-    let sql = "SELECT id FROM (SELECT id, media_keys FROM post WHERE author_id = $1 AND state = 0 AND nullcast = 0 \
-               AND id > $2 ORDER BY id LIMIT 1000) listed WHERE ',' || media_keys || ',' LIKE $3 UNION ALL \
-               SELECT id FROM (SELECT id, media_keys FROM post WHERE author_id = $1 AND state = 0 AND nullcast = 1 \
-               AND id > $2 ORDER BY id LIMIT 1000) promoted WHERE ',' || media_keys || ',' LIKE $3 UNION ALL \
-               SELECT id FROM post WHERE edit_root_id IN (SELECT edit_root_id FROM (SELECT edit_root_id FROM post \
-               WHERE author_id = $1 AND state = 0 AND nullcast = 0 AND id > $2 ORDER BY id LIMIT 1000) newest \
-               WHERE edit_root_id IS NOT NULL) AND state = 1 AND ',' || media_keys || ',' LIKE $3 LIMIT 10";
+    let sql = "WITH listed AS (SELECT id, media_keys, edit_root_id FROM post WHERE author_id = $1 AND state = 0 \
+               AND nullcast = 0 AND id > $2 ORDER BY id LIMIT 1000) SELECT id FROM listed WHERE ',' || media_keys || ',' \
+               LIKE $3 UNION ALL SELECT id FROM (SELECT id, media_keys FROM post WHERE author_id = $1 AND state = 0 \
+               AND nullcast = 1 AND id > $2 ORDER BY id LIMIT 1000) promoted WHERE ',' || media_keys || ',' LIKE $3 \
+               UNION ALL SELECT p.id FROM listed JOIN post p ON p.edit_root_id = listed.edit_root_id WHERE p.state = 1 \
+               AND ',' || p.media_keys || ',' LIKE $3 LIMIT 10";
     let pattern = format!("%,{},%", media.media_key);
     tx.query_rows(sql, &[author.into(), media.id.into(), pattern.as_str().into()])
 }

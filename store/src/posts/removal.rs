@@ -206,6 +206,7 @@ pub fn restore(tx: &mut Tx<'_>, post: &Post, mentioned: &[UserId]) -> Result<boo
     if tx.execute(sql, &args)? == 0 {
         return Ok(false);
     }
+    counters::clear(tx, CLEARED_COUNTERS, post.id.get())?;
     execute_all(tx, STOP_REMOVAL, &[post.id.into()])?;
     for user in mentioned {
         insert_new_later!(tx, "mention", user_id = *user, post_id = post.id)?;

@@ -101,7 +101,10 @@ impl PostLineContext {
     fn is_exported(&self, post: &Post) -> bool {
         let author = self.users.get(&post.author_id).map(|user| user.state);
         let is_hidden = matches!(author, Some(users::UserState::Deleted | users::UserState::Suspended));
-        matches!(post.state, PostState::Live | PostState::Superseded) && !is_hidden
+        // Reposts of a deleted post may be left for a while.
+        let source = post.repost_of_id.and_then(|id| self.sources.get(&id));
+        let is_left = source.is_some_and(|source| source.state == PostState::Deleted);
+        matches!(post.state, PostState::Live | PostState::Superseded) && !is_hidden && !is_left
     }
 
     fn post_to_line(&self, post: &Post) -> ArchivedPost {

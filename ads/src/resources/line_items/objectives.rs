@@ -207,8 +207,7 @@ pub(super) fn validate_objective(change: &RecordChange) -> Result<(), AdsProblem
         let message = "LINK_CLICKS with the strategy TARGET are paid by LINK_CLICK";
         return Err(AdsProblem::invalid_attribute("pay_by", message));
     }
-    let changes_payment = record.get("pay_by").is_some() && change.changes_field("pay_by");
-    if !change.is_new() && changes_payment && objective != "APP_INSTALLS" {
+    if !change.is_new() && change.changes_field("pay_by") && objective != "APP_INSTALLS" {
         let message = format!("What {objective} pays by cannot be changed");
         return Err(AdsProblem::invalid_attribute("pay_by", message));
     }

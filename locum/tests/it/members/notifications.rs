@@ -30,7 +30,9 @@ fn replies_mentions_quotes_reposts_likes_and_follows_are_shown() {
     let post = author.publish_text("The harbour is open");
     let (own, username) = (&author.id, &author.username);
     assert!(browser.get("/notifications").assert_page(200).contains("No notifications yet"));
-    server.new_user_with("unseen", &["--protected"]).publish_text(&format!("Not for @{username}"));
+    let unseen = server.new_user_with("unseen", &["--protected"]);
+    unseen.publish_text(&format!("Not for @{username}"));
+    unseen.post(format!("/2/users/{}/retweets", unseen.id), &json!({ "tweet_id": post })).assert_status(200);
     let taken_back = other.publish_text(&format!("Not yet, @{username}"));
     other.delete(format!("/2/tweets/{taken_back}")).assert_status(200);
     let reply = json!({ "text": "I shall come", "reply": { "in_reply_to_tweet_id": post } });
@@ -40,7 +42,7 @@ fn replies_mentions_quotes_reposts_likes_and_follows_are_shown() {
     other.post(format!("/2/users/{}/likes", other.id), &json!({ "tweet_id": post })).assert_status(200);
     other.post(format!("/2/users/{}/retweets", other.id), &json!({ "tweet_id": post })).assert_status(200);
     other.post(format!("/2/users/{}/following", other.id), &json!({ "target_user_id": own })).assert_status(200);
-    wait_for_unread(&mut browser, 6);
+    wait_for_unread(&mut browser, 7);
     let page = browser.get("/notifications").assert_page(200);
     for words in [
         "Replied to you",

@@ -216,8 +216,9 @@ fn earlier_version_of_a_post_leads_to_the_newest() {
     let shown = Browser::new(&server).get(path(&first)).assert_page(200);
     assert!(shown.contains(note) && shown.contains(&format!("href=\"{}\"", path(&newest))), "{shown}");
     let shown = Browser::new(&server).get(path(&newest)).assert_page(200);
-    assert!(!shown.contains(note) && shown.contains("After what?"), "{shown}");
-    let quotes = Browser::new(&server).get(format!("{}/quotes", path(&newest))).assert_page(200);
+    let all = format!("{}/quotes", path(&newest));
+    assert!(!shown.contains(note) && shown.contains("After what?") && shown.contains(&all), "{shown}");
+    let quotes = Browser::new(&server).get(all).assert_page(200);
     assert!(quotes.contains("As I said"), "{quotes}");
 }
 

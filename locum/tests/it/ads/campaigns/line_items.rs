@@ -219,6 +219,8 @@ fn line_items_of_a_campaign_share_objective_product_and_payment() {
     let later = line(&[("start_time", "2099-02-01"), ("end_time", "2099-03-01")]).assert_status(200)["data"].clone();
     let unset = [("name", "Renamed"), ("start_time", ""), (PAY, "")];
     let path = format!("/line_items/{}", later["id"].as_str().unwrap());
+    let early = [("start_time", ""), ("end_time", "2098-01-01")];
+    is(&ads.send("PUT", &path, &early), 400, "INVALID", "end_time");
     let renamed = ads.send("PUT", &path, &unset).assert_status(200)["data"].clone();
     assert_eq!([&renamed["start_time"], &renamed[PAY]], [&later["start_time"], &later[PAY]]);
     let installs = [("objective", "APP_INSTALLS"), ("ios_app_store_identifier", "1")];
