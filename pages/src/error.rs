@@ -16,8 +16,8 @@ pub enum PageErrorKind {
     /// A parameter is invalid and there is no safe redirect; holds advice for the developer.
     InvalidRequest(String),
     FormExpired,
-    /// A form of somebody who is not signed in, which does not come back after signing in.
-    SignedOut,
+    /// A form of somebody who is not signed in, which does not come back after signing in; holds the path that does.
+    SignedOut(String),
     /// Seconds to wait.
     TooManyAttempts(i64),
     /// Missing, or hidden from this person.
@@ -42,7 +42,7 @@ impl PageErrorKind {
                 "This app can’t sign you in"
             }
             Self::FormExpired => "This page has expired",
-            Self::SignedOut => "You are not signed in",
+            Self::SignedOut(_) => "You are not signed in",
             Self::TooManyAttempts(_) => "Too many attempts",
             Self::NotFound => "Page not found",
             Self::Forbidden => "You don’t have permission",
@@ -74,7 +74,7 @@ impl PageErrorKind {
                 "To protect your account, the form was not submitted. Go back, copy what you wrote, then reload the page and try again."
                     .to_owned()
             }
-            Self::SignedOut => {
+            Self::SignedOut(_) => {
                 "The form was not submitted. Go back, copy what you wrote, then sign in and try again.".to_owned()
             }
             Self::TooManyAttempts(seconds) => {

@@ -107,7 +107,9 @@ where
     let uploads = call.uploads()?;
     if visit.person.is_none() && has_small_body(&call) {
         let form = receive(&mut call, uploads.files()).await?;
-        return Err(visit.exit_to_sign_in(&call, |name| form.text(name).unwrap_or_default()));
+        if form.media.is_none() {
+            return Err(visit.exit_to_sign_in(&call, |name| form.text(name).unwrap_or_default()));
+        }
     }
     let visit = MemberVisit::from_visit(&call, visit)?;
     check_same_origin(&call, &visit)?;

@@ -16,6 +16,8 @@ use network::sign_in::KnownDevice;
 use network::user_roles::{self, UserRole};
 use pages::{HtmlPage, PageErrorKind, PageFrame, SignedInAccount, ZonedTime};
 use store::users::User;
+use web::body::BodyContentType;
+use web::endpoint::BodySpec;
 use web::page_context;
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
@@ -23,12 +25,30 @@ use web::request_context::RequestContext;
 use super::forms::{self, SubmittedForm};
 use super::{PageExit, errors, redirect_to};
 
-/// Forms for posts, which take what was entered from their query too.
+/// Forms for posts, which take these fields from their query too.
 const POST_FORMS: [&str; 2] = [pages::members::COMPOSE_PATH, super::compose::COMPOSE_PATH];
-/// The text, which may be too long for a link, is the first.
-const POST_FORM_FIELDS: [&str; 4] = ["text", "in_reply_to", "quote", "community"];
-/// Forms for messages, whose text is private: neither an address nor the form of another account may have it.
-const MESSAGE_FORMS: [&str; 2] = [pages::members::NEW_MESSAGE_PATH, "/messages/{conversation}"];
+const POST_FORM_FIELDS: [&str; 6] = ["text", "in_reply_to", "quote", "community", "card", "of"];
+/// Fields of buttons and hidden fields, and one that always has a value: what a person entered is in others.
+const FIELDS_NOT_ENTERED: [&str; 18] = [
+    "csrf",
+    "next",
+    "form",
+    "shown",
+    "act",
+    "action",
+    "id",
+    "report",
+    "application",
+    "decision",
+    "invitation",
+    "rule",
+    "webhook",
+    "delivery",
+    "remove",
+    "part",
+    "keep",
+    "poll_minutes",
+];
 
 /// One name for all forms, so that a CSRF token is valid for the whole session.
 const FORM_NAME: &str = "page";
@@ -159,35 +179,41 @@ impl BrowserVisit {
         Ok(visitors.verify_form_token(&self.visitor_secret, FORM_NAME, csrf))
     }
 
-    /// Redirects visitors who are not signed in to the sign-in page, and back here afterwards.
+    /// Visitors who are not signed in are sent to the sign-in page, and back here afterwards. If they have entered
+    /// something that does not come back, they are told that the form was not submitted.
     pub fn require_sign_in(&self, call: &RequestContext) -> Result<&SignedInPerson, PageExit> {
         self.person.as_ref().ok_or_else(|| {
             let field = |name| call.body().optional_text(VocabularyWord::same_in_both(name)).unwrap_or_default();
-            self.exit_to_sign_in(call, field)
+            let is_unread =
+                matches!(call.endpoint().body, BodySpec::Multipart(_)) && call.content_type == BodyContentType::Other;
+            if is_unread { self.exit_signed_out(call, field) } else { self.exit_to_sign_in(call, field) }
         })
     }
 
-    /// Leads back to the page, or to the page of the form that was sent, afterwards. `field` is a field of the form.
+    /// As [`Self::require_sign_in`]. `field` is a field of the form.
     pub(super) fn exit_to_sign_in<'f>(
         &self,
         call: &RequestContext,
         field: impl Fn(&'static str) -> &'f str,
     ) -> PageExit {
-        let (head, own) = (call.head(), call.endpoint().path);
-        let is_get = head.method == http::Method::GET;
-        if !is_get && MESSAGE_FORMS.contains(&own) {
-            return errors::exit_page(call, self, PageErrorKind::SignedOut);
+        let own = call.endpoint().path;
+        let is_post_form = POST_FORMS.contains(&own) && call.head().method != http::Method::GET;
+        let carried: &[&str] = if is_post_form { &POST_FORM_FIELDS } else { &[] };
+        if list_entered_fields(call, &field).any(|name| !carried.contains(&name)) {
+            return self.exit_signed_out(call, field);
         }
-        let here = head.uri.path_and_query().map_or(page_context::DEFAULT_PATH, http::uri::PathAndQuery::as_str);
-        let has_page = || call.state.endpoints.iter().any(|endpoint| endpoint.method == "GET" && endpoint.path == own);
-        let next = match forms::local_path(field("next")) {
-            _ if is_get => here.to_owned(),
-            _ if POST_FORMS.contains(&own) && field("edit_of").is_empty() => post_form_path(own, field),
-            Some(next) => next.to_owned(),
-            None if has_page() => here.to_owned(),
-            None => page_context::DEFAULT_PATH.to_owned(),
-        };
-        redirect_to(&sign_in_path(&next)).into()
+        if !is_post_form {
+            return redirect_to(&sign_in_path(&return_path(call, field))).into();
+        }
+        let path = sign_in_path(&post_form_path(own, &field));
+        match forms::local_path(&path) {
+            Some(path) => redirect_to(path).into(),
+            None => self.exit_signed_out(call, field),
+        }
+    }
+
+    fn exit_signed_out<'f>(&self, call: &RequestContext, field: impl Fn(&'static str) -> &'f str) -> PageExit {
+        errors::exit_page(call, self, PageErrorKind::SignedOut(return_path(call, field)))
     }
 
     /// Whether somebody is signed in with at least this role.
@@ -250,17 +276,38 @@ fn sign_in_path(next: &str) -> String {
     format!("{}?next={}", page_context::SITE_LINKS.sign_in, base::percent::encode(next))
 }
 
-/// With what was entered, as far as it is not too long for a link.
-fn post_form_path<'f>(path: &str, field: impl Fn(&'static str) -> &'f str) -> String {
-    let fill = |names: &[&'static str]| {
-        let entered = names.iter().map(|name| (*name, field(name))).filter(|(_, text)| !text.is_empty());
-        let pairs: Vec<_> = entered.map(|(name, text)| format!("{name}={}", base::percent::encode(text))).collect();
-        Some(format!("{path}?{}", pairs.join("&"))).filter(|_| !pairs.is_empty())
+/// Fields of a form that a person has filled in.
+fn list_entered_fields<'f>(
+    call: &RequestContext,
+    field: impl Fn(&'static str) -> &'f str,
+) -> impl Iterator<Item = &'static str> {
+    let members = match call.endpoint().body {
+        BodySpec::Form(members) | BodySpec::Multipart(members) => members,
+        _ => &[],
     };
-    let [_, without_text @ ..] = &POST_FORM_FIELDS;
-    let filled = [&POST_FORM_FIELDS[..], without_text].into_iter().filter_map(fill);
-    let mut filled = filled.filter(|filled| forms::local_path(&sign_in_path(filled)).is_some());
-    filled.next().unwrap_or_else(|| path.to_owned())
+    let names = members.iter().map(|member| member.name.post);
+    names.filter(move |name| !FIELDS_NOT_ENTERED.contains(name) && !field(name).is_empty())
+}
+
+/// The page that was requested, or the page of the form that was sent.
+fn return_path<'f>(call: &RequestContext, field: impl Fn(&'static str) -> &'f str) -> String {
+    let (head, own) = (call.head(), call.endpoint().path);
+    let here = head.uri.path_and_query().map_or(page_context::DEFAULT_PATH, http::uri::PathAndQuery::as_str);
+    let has_page = || call.state.endpoints.iter().any(|endpoint| endpoint.method == "GET" && endpoint.path == own);
+    let path = match forms::local_path(field("next")) {
+        _ if head.method == http::Method::GET => here,
+        Some(next) => next,
+        None if has_page() => here,
+        None => page_context::DEFAULT_PATH,
+    };
+    path.to_owned()
+}
+
+/// With what was entered.
+fn post_form_path<'f>(path: &str, field: impl Fn(&'static str) -> &'f str) -> String {
+    let entered = POST_FORM_FIELDS.iter().map(|name| (*name, field(name))).filter(|(_, text)| !text.is_empty());
+    let pairs: Vec<_> = entered.map(|(name, text)| format!("{name}={}", base::percent::encode(text))).collect();
+    if pairs.is_empty() { path.to_owned() } else { format!("{path}?{}", pairs.join("&")) }
 }
 
 /// None while it is live, and in production.

@@ -386,6 +386,9 @@ fn post_with_a_choice_unlocks_the_reward_and_counts_once() {
     let form = browser.get(conversation.first_choice());
     let html = form.assert_page(200);
     assert!(html.contains("I choose the &#60;coast&#62; &#38; more #Coast"), "{html}");
+    let signed_out = submit_post(&mut Browser::new(carded.server()), &form, CHOICE);
+    let back = signed_out.header("location");
+    assert!(back.contains("%26card%3D") && back.contains("%26of%3D"), "the answer comes back: {back}");
     let sent = submit_post(&mut browser, &form, CHOICE);
     assert_eq!(sent.status, 303, "{}", sent.text());
     let to = sent.header("location").to_owned();

@@ -160,7 +160,6 @@ fn form_that_is_sent_after_the_session_comes_back_after_signing_in() {
     let (author, mut browser) = signed_in(server, "timeout");
     let post = author.publish_text("Who is awake?");
     let (home, compose) = (browser.get("/home"), browser.get("/compose").text());
-    let list = browser.get("/lists/new");
     let mut visitor = Browser::new(server);
     let reply = [("text", "I am & you?"), ("in_reply_to", &post)];
     let path = format!("/compose?text=I%20am%20%26%20you%3F&in_reply_to={post}");
@@ -168,14 +167,58 @@ fn form_that_is_sent_after_the_session_comes_back_after_signing_in() {
     assert_eq!(visitor.submit(&home, "/compose", &reply).header("location"), location(&path));
     let sent = send_form(&mut visitor, &compose, "/compose", &reply, b"");
     assert_eq!(sent.header("location"), location(&path), "{}", sent.text());
-    assert_eq!(visitor.submit(&list, "/lists/new", &[("name", "Boats")]).header("location"), location("/lists/new"));
     let act = format!("like {post}");
     assert_eq!(visitor.submit(&home, "/i/actions", &[("act", &act)]).header("location"), location("/home"));
-    let long = [("text", &*"too long for a link ".repeat(400)), ("in_reply_to", &post)];
-    let sent = send_form(&mut visitor, &compose, "/compose", &long, b"");
-    assert_eq!(sent.header("location"), location(&format!("/compose?in_reply_to={post}")), "{}", sent.text());
     visitor.sign_in(&author.username, "a long secret", &path);
     assert!(visitor.get(path).assert_page(200).contains("I am &#38; you?"));
+}
+
+#[test]
+fn form_that_cannot_be_filled_in_again_says_after_the_session_that_it_was_not_submitted() {
+    let server = shared_server();
+    let (_, mut browser) = signed_in(server, "ended");
+    let page = browser.get("/compose");
+    let tomorrow = base::clock::wall_time().plus_ms(86_400_000).to_string();
+    let later = [("text", "Tomorrow"), ("publish_at", &tomorrow[..16]), ("act", "schedule")];
+    let scheduled = browser.submit(&page, "/compose", &later).header("location").to_owned();
+    let id = scheduled.split_once("#d").unwrap().1;
+    let compose = browser.get(format!("/compose?draft={id}")).text();
+    let empty = browser.get("/compose").text();
+    let list = browser.get("/lists/new");
+    let mut visitor = Browser::new(server);
+    let is_refused = |refused: TestResponse, next: &str| {
+        let (text, link) = (refused.text(), format!("href=\"/login?next={}\"", percent_encode(next)));
+        assert!(refused.status == 403 && refused.header("location").is_empty(), "{text}");
+        assert!(text.contains("copy what you wrote, then sign in") && text.contains(&link), "{text}");
+    };
+    is_refused(send_form(&mut visitor, &compose, "/compose", &[("text", "Today"), ("act", "schedule")], b""), "/home");
+    let long = "too long for a link ".repeat(400);
+    for (name, value) in [
+        ("publish_at", "2030-05-21T09:30"),
+        ("choice2", "Milk"),
+        ("reply_settings", "following"),
+        ("media_ids", "1"),
+        ("community", "1"),
+        ("edit_of", "1"),
+        ("text", &long),
+    ] {
+        let share = [("share", "on")];
+        let more = if name == "community" { &share[..] } else { &[] };
+        let fields = [&[("text", "Tea?"), ("poll_minutes", "60"), (name, value)], more].concat();
+        is_refused(send_form(&mut visitor, &empty, "/compose", &fields, b""), "/home");
+    }
+    is_refused(send_form(&mut visitor, &empty, "/compose", &[("text", "Look")], &samples::png(8, 8)), "/compose");
+    is_refused(visitor.submit(&list, "/lists/new", &[("name", "Boats")]), "/lists/new");
+    let profile = browser.get("/settings/profile");
+    is_refused(visitor.submit(&profile, "/settings/profile", &[("name", "Ada")]), "/settings/profile");
+    let campaign = "/ads/abc/campaigns/new";
+    is_refused(visitor.send(TestRequest::post(campaign).form("name=Spring")), campaign);
+    is_refused(
+        visitor.send(multipart("/ads/abc/audiences/a/people", &[], "list", b"ada")),
+        "/ads/abc/audiences/a/people",
+    );
+    is_refused(visitor.send(TestRequest::post("/admin/reports").form("report=1&act=ban&reason=Spam")), "/home");
+    assert!(browser.get("/compose/scheduled").text().contains("Tomorrow"));
 }
 
 #[test]

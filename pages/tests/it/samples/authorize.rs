@@ -133,7 +133,7 @@ pub(crate) fn error_states() -> Vec<(&'static str, ErrorPage)> {
         ("redirect", PageErrorKind::RedirectUnregistered),
         ("request", PageErrorKind::InvalidRequest(pkce.to_owned())),
         ("form-expired", PageErrorKind::FormExpired),
-        ("signed-out", PageErrorKind::SignedOut),
+        ("signed-out", PageErrorKind::SignedOut(String::new())),
         ("too-many", PageErrorKind::TooManyAttempts(20)),
         ("not-found", PageErrorKind::NotFound),
         ("forbidden", PageErrorKind::Forbidden),
