@@ -20,7 +20,7 @@ static PAGES: &[Endpoint] = &[
         .summary("The form that reports a post, an account, a message or a list."),
     portal_page("report", "POST", report::PATH, &report::submit)
         .summary("Reports a post, an account, a message or a list to the moderators.")
-        .body(BodySpec::Form(text_members! { MAX_TEXT; csrf kind id category text })),
+        .body(BodySpec::Form(text_members! { MAX_TEXT; csrf category text })),
     portal_page("showDecisions", "GET", appeals::PATH, &appeals::show)
         .summary("What moderators decided about the account."),
     portal_page("appealDecision", "POST", appeals::PATH, &appeals::submit)

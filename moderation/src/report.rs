@@ -14,22 +14,16 @@ pub(crate) const PATH: &str = "/report";
 /// `GET /report?post=ID`, or `user`, `message` or `list`.
 pub(crate) async fn show(call: RequestContext) -> Result<HttpReply, PageExit> {
     let visit = MemberVisit::from_call(&call).await?;
-    let query = PageQuery::from_call(&call).unwrap_or_default();
-    let named = SUBJECT_NAMES.iter().find_map(|(kind, name)| Some((*kind, *name, query.get(name)?)));
-    let Some((kind, name, id)) = named else {
-        return Err(Refusal::missing_parameter("post").into());
-    };
-    let id: i64 = id.parse().map_err(|_| Refusal::invalid_value(name, id))?;
+    let (kind, name, id) = parse_subject(&call)?;
     let reporter = visit.person.user.id;
     call.read(move |tx: &mut Tx<'_>| reports::find_subject(tx, reporter, kind, id).map(drop)).await?;
     render(&call, &visit, name, id, ("", FormField::default()))
 }
 
+/// The query names the subject, as that of the form's page does.
 pub(crate) async fn submit(call: RequestContext) -> Result<HttpReply, PageExit> {
     let (visit, sent) = MemberVisit::accept_form(&call).await?;
-    let (kind, name) = parse_kind(&sent.text("kind"))?;
-    let id = sent.text("id");
-    let id: i64 = id.parse().map_err(|_| Refusal::invalid_value("id", id))?;
+    let (kind, name, id) = parse_subject(&call)?;
     let new =
         NewReport { subject_kind: kind, subject_id: id, category: sent.text("category"), text: sent.text("text") };
     let (actor, category, text) = (visit.audit_actor(), new.category.clone(), new.text.clone());
@@ -43,9 +37,11 @@ pub(crate) async fn submit(call: RequestContext) -> Result<HttpReply, PageExit> 
     }
 }
 
-fn parse_kind(text: &str) -> Result<(SubjectKind, &'static str), Refusal> {
-    let found = SUBJECT_NAMES.iter().find(|(_, name)| *name == text);
-    found.copied().ok_or_else(|| Refusal::invalid_value("kind", text))
+fn parse_subject(call: &RequestContext) -> Result<(SubjectKind, &'static str, i64), Refusal> {
+    let query = PageQuery::from_call(call).unwrap_or_default();
+    let named = SUBJECT_NAMES.iter().find_map(|(kind, name)| Some((*kind, *name, query.get(name)?)));
+    let (kind, name, id) = named.ok_or_else(|| Refusal::missing_parameter("post"))?;
+    Ok((kind, name, id.parse().map_err(|_| Refusal::invalid_value(name, id))?))
 }
 
 fn render(
@@ -57,9 +53,8 @@ fn render(
 ) -> Result<HttpReply, PageExit> {
     let page = ReportPage {
         frame: visit.page_frame(call),
-        action: PATH.to_owned(),
+        action: format!("{PATH}?{kind}={id}"),
         kind,
-        id: id.to_string(),
         categories: CATEGORIES.to_vec(),
         category: category.to_owned(),
         text,

@@ -23,10 +23,10 @@ html_page!(TextPage, "text", |page| page.title.clone());
 #[template(path = "moderation/report.html")]
 pub struct ReportPage {
     pub frame: PageFrame,
+    /// Its query names the subject.
     pub action: String,
     /// `post`, `user`, `message` or `list`.
     pub kind: &'static str,
-    pub id: String,
     /// Value and label of each choice.
     pub categories: Vec<(&'static str, &'static str)>,
     pub category: String,

@@ -73,10 +73,11 @@ fn message_of_someone_else_is_reported_from_its_conversation() {
     let page = bob_browser.get(&path).assert_page(200);
     let id = &message_ids(&page)[0];
     assert_eq!(page.matches("/report?message=").count(), 1, "none for one's own: {page}");
-    let form = bob_browser.get(format!("/report?message={id}"));
-    assert!(page.contains(&format!("href=\"/report?message={id}\"")) && form.status == 200, "{page}");
+    let path = format!("/report?message={id}");
+    let form = bob_browser.get(&path);
+    assert!(page.contains(&format!("href=\"{path}\"")) && form.status == 200, "{page}");
     let fields = [("category", "spam"), ("text", "")];
-    assert_eq!(bob_browser.submit(&form, "/report", &fields).status, 200);
+    assert_eq!(bob_browser.submit(&form, &path, &fields).status, 200);
 }
 
 #[test]

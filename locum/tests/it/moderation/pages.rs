@@ -30,11 +30,12 @@ fn newest_email(developer: &mut Browser<'_>) -> String {
 }
 
 pub(super) fn report(browser: &mut Browser<'_>, subject: &str, category: &str) -> u16 {
-    let page = browser.get(format!("/report?{subject}"));
+    let path = format!("/report?{subject}");
+    let page = browser.get(&path);
     if page.status != 200 {
         return page.status;
     }
-    browser.submit(&page, "/report", &[("category", category), ("text", "Look at this")]).status
+    browser.submit(&page, &path, &[("category", category), ("text", "Look at this")]).status
 }
 
 #[test]
@@ -72,6 +73,22 @@ fn report_is_read_acted_upon_and_appealed() {
     assert_eq!(decided.status, 303, "{}", decided.text());
     assert!(author_browser.get("/settings/moderation").text().contains("Fair enough"));
     assert_eq!(author.fetch_post(&post, "text")["text"], "buy &lt;b&gt;now&lt;/b&gt;");
+}
+
+#[test]
+fn report_that_is_sent_after_the_session_leads_back_to_its_form() {
+    let server = TestServer::start(&[]);
+    let (subject, _) = member(&server, "subject");
+    let (reporter, mut browser) = member(&server, "reporter");
+    let path = format!("/report?user={}", subject.id);
+    let page = browser.get(&path);
+    let mut visitor = Browser::new(&server);
+    let refused = visitor.submit(&page, &path, &[("category", "abuse"), ("text", "Look at this")]).assert_page(403);
+    assert!(refused.contains("The form was not submitted."), "{refused}");
+    let link = refused.split("href=\"/login?next=").nth(1).unwrap().split('"').next().unwrap();
+    assert_eq!(link, crate::harness::percent_encode(&path));
+    visitor.sign_in(&reporter.username, PASSWORD, &path);
+    assert_eq!(report(&mut visitor, &format!("user={}", subject.id), "abuse"), 200);
 }
 
 #[test]

@@ -18,9 +18,8 @@ pub(crate) fn text_states() -> Vec<(&'static str, TextPage)> {
 pub(crate) fn report_states() -> Vec<(&'static str, ReportPage)> {
     let of = |frame, text: FormField| ReportPage {
         frame,
-        action: "/report".to_owned(),
+        action: "/report?post=12".to_owned(),
         kind: "post",
-        id: "12".to_owned(),
         categories: vec![("spam", "Spam"), ("other", "Something else")],
         category: "spam".to_owned(),
         text,
