@@ -140,6 +140,7 @@ impl AdminReportItem {
 pub struct AdminAppealItem {
     /// Of the action.
     pub id: String,
+    /// Continues a sentence that begins with the username.
     pub decision: String,
     /// What the post says that the action is about; may be empty.
     pub subject_text: String,

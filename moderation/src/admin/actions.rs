@@ -91,8 +91,20 @@ pub(super) fn load_done(tx: &mut Tx<'_>, id: i64) -> Result<DoneAction, Error> {
 /// A line of the history of an account.
 pub(super) fn describe_in_history(action: &Action) -> String {
     let state = if action.lifted_at.is_some() { "lifted" } else { "in force" };
-    let reason = if action.reason.is_empty() { String::new() } else { format!(": {}", action.reason) };
-    format!("{} ({state}){reason}", moderation::kind_name(action.kind))
+    let what = kind_in_words(action.kind);
+    let what = if action.post_id.is_some() { format!("post {what}") } else { what.to_owned() };
+    format!("{what} ({state}){}", reason_suffix(action))
+}
+
+/// What an appeal is against, after the username.
+pub(super) fn describe_appealed(action: &Action) -> String {
+    let what = kind_in_words(action.kind);
+    let what = if action.post_id.is_some() { format!("had a post {what}") } else { format!("was {what}") };
+    format!("{what}{}", reason_suffix(action))
+}
+
+fn reason_suffix(action: &Action) -> String {
+    if action.reason.is_empty() { String::new() } else { format!(": {}", action.reason) }
 }
 
 /// The page of actions from this one on.
@@ -102,7 +114,15 @@ fn action_path(action: &Action) -> String {
 
 /// A sentence to moderators.
 fn describe_done(action: &Action, username: &str) -> String {
-    let what = match action.kind {
+    let what = kind_in_words(action.kind);
+    match action.post_id {
+        Some(_) => format!("A post of @{username} was {what}."),
+        None => format!("@{username} was {what}."),
+    }
+}
+
+const fn kind_in_words(kind: Kind) -> &'static str {
+    match kind {
         Kind::Remove => "removed",
         Kind::Warn => "warned",
         Kind::Label => "marked as sensitive",
@@ -110,9 +130,5 @@ fn describe_done(action: &Action, username: &str) -> String {
         Kind::Silence => "silenced",
         Kind::Suspend => "suspended",
         Kind::Ban => "banned",
-    };
-    match action.post_id {
-        Some(_) => format!("A post of @{username} was {what}."),
-        None => format!("@{username} was {what}."),
     }
 }

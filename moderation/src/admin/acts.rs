@@ -27,13 +27,18 @@ impl ActForm {
         Ok(Self { kind, reason: sent.text("reason"), days: sent.text("days") })
     }
 
-    /// Refuses days of a silence or suspension that are not a whole number from 1 to 366.
+    /// Refuses days of a silence or suspension that are not a whole number from 1 to 366, and a suspension or ban
+    /// without a reason.
     pub(super) fn build_action(
         &self,
         kind: Kind,
         target: ModerationTarget,
         now: Time,
     ) -> Result<NewModerationAction, Refusal> {
+        if matches!(kind, Kind::Suspend | Kind::Ban) && self.reason.trim().is_empty() {
+            let message = "Enter a reason for the suspension or ban. The person concerned reads it.";
+            return Err(Refusal::invalid_parameter("reason", "", message));
+        }
         let ends = matches!(kind, Kind::Silence | Kind::Suspend);
         let days = ends.then(|| parse_days(&self.days)).transpose()?;
         Ok(NewModerationAction {

@@ -19,7 +19,7 @@ use web::error_formats::error_message;
 use web::media_files::{MediaFileReaders, send_media_file};
 use web::request_context::RequestContext;
 
-use super::actions::{describe_in_history, find_username, load_done};
+use super::actions::{describe_appealed, describe_in_history, find_username, load_done};
 use super::acts::{ActForm, DEFAULT_DAYS};
 use super::{APPEALS_PATH, QUEUE_PATH, REPORTS_PATH};
 use crate::access::require_staff;
@@ -104,7 +104,7 @@ fn load_queue(tx: &mut Tx<'_>, actor: &AuditActor, after: i64) -> Result<LoadedQ
         let action = moderation::find_action(tx, appeal.action_id)?;
         appeals.push(AdminAppealItem {
             id: action.id.to_string(),
-            decision: format!("{}: {}", moderation::kind_name(action.kind), action.reason),
+            decision: describe_appealed(&action),
             subject_text: moderation::find_post_text(tx, &action)?,
             text: appeal.text,
             username: find_username(tx, action.user_id)?,

@@ -35,7 +35,7 @@ fn moderator_acts_on_an_account_that_nobody_reported() {
     let done = order(&mut moderator, &subject, "silence", "3");
     assert_eq!(done.status, 303, "{}", done.text());
     let page = moderator.get(done.header("location")).assert_page(200);
-    assert!(page.contains("was silenced.") && page.contains("silence (in force): Rule 9"), "{page}");
+    assert!(page.contains("was silenced.") && page.contains("silenced (in force): Rule 9"), "{page}");
     let actions = moderate_on(&server, &["actions", "--user", &subject.id]);
     assert_eq!((&actions[0]["kind"], &actions[0]["reason"]), (&"silence".into(), &"Rule 9".into()));
     assert!(subject_browser.get("/notifications").text().contains("Reason: Rule 9"));
@@ -47,13 +47,20 @@ fn moderator_acts_on_an_account_that_nobody_reported() {
     }
     let actions = moderate_on(&server, &["actions", "--user", &subject.id]);
     assert_eq!(actions.as_array().unwrap().iter().filter(|one| one["reason"] == "Twice").count(), 1);
+    for reason in ["", " "] {
+        let page = open(&mut moderator, &subject);
+        let refused = moderator.submit(&page, PATH, &[("act", "suspend"), ("reason", reason), ("days", "3")]);
+        let refused = refused.assert_page(400);
+        assert!(refused.contains("Enter a reason") && refused.contains("name=\"days\""), "{refused}");
+        assert!(refused.contains("value=\"3\""), "{refused}");
+    }
     assert_eq!(order(&mut moderator, &subject, "suspend", "3").status, 303);
     let page = open(&mut moderator, &subject).assert_page(200);
-    assert!(page.contains("suspend (in force)"), "accounts that are suspended are found too: {page}");
+    assert!(page.contains("suspended (in force)"), "accounts that are suspended are found too: {page}");
     let (quiet, _) = member(&server, "quiet");
     moderate_on(&server, &["silence", &quiet.username, "--for", "1h"]);
     let page = open(&mut moderator, &quiet).assert_page(200);
-    assert!(page.contains("silence (in force)") && !page.contains("(in force):"), "{page}");
+    assert!(page.contains("silenced (in force)") && !page.contains("(in force):"), "{page}");
 }
 
 #[test]

@@ -69,6 +69,7 @@ fn report_is_read_acted_upon_and_appealed() {
     let queue = moderator.get("/admin");
     let text = queue.text();
     assert!(text.contains("It was a joke") && text.contains("buy &#60;b&#62;now"), "{text}");
+    assert!(text.contains("<bdi>had a post removed: Rule 1</bdi>"), "{text}");
     let decided = moderator.submit(&queue, "/admin/appeals", &[("decision", "accept"), ("answer", "Fair enough")]);
     assert_eq!(decided.status, 303, "{}", decided.text());
     assert!(author_browser.get("/settings/moderation").text().contains("Fair enough"));
@@ -112,12 +113,13 @@ fn accepted_appeal_against_an_action_that_has_ended_is_answered_as_accepted() {
     let server = TestServer::start(&[]);
     let (subject, mut subject_browser) = member(&server, "subject");
     let (_, mut moderator) = staff(&server, "moderator");
-    moderate_on(&server, &["silence", &subject.username, "--for", "1d", "--reason", "Rule 3"]);
+    moderate_on(&server, &["silence", &subject.username, "--for", "1d"]);
     let decisions = subject_browser.get("/settings/moderation");
     assert_eq!(subject_browser.submit(&decisions, "/settings/moderation", &[("text", "It was not me")]).status, 303);
     server.run_cli(&["clock", "advance", "25h"]).assert_success();
     let fields = [("decision", "accept"), ("answer", "You are right")];
     let queue = moderator.get("/admin");
+    assert!(queue.text().contains("<bdi>was silenced</bdi>"), "there is no reason: {}", queue.text());
     assert_eq!(moderator.submit(&queue, "/admin/appeals", &fields).status, 303);
     let told = subject_browser.get("/notifications").text();
     assert!(told.contains("Your appeal was accepted") && !told.contains("the decision stands"), "{told}");

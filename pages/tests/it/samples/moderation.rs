@@ -85,7 +85,7 @@ pub(crate) fn queue_states() -> Vec<(&'static str, AdminQueuePage)> {
     };
     let appeal = |text: &str| AdminAppealItem {
         id: "77".to_owned(),
-        decision: "suspend".to_owned(),
+        decision: "was suspended: Rule 4".to_owned(),
         subject_text: text.to_owned(),
         text: text.to_owned(),
         username: text.to_owned(),
