@@ -44,7 +44,7 @@ fn declared_field(
         _ => field.label.to_owned(),
     };
     let mut field_spec = FormFieldSpec::new(name, &label, kind).help(field.help).initial_value(initial.as_str());
-    field_spec = field_spec.error_aliases(std::slice::from_ref(&field.name.post));
+    field_spec = field_spec.declared(field.kind.value).error_aliases(std::slice::from_ref(&field.name.post));
     if let Some(text) = none_label(field, &initial) {
         field_spec = field_spec.allow_none(text);
     }

@@ -1,7 +1,7 @@
 //! Forms of the Ads Manager, their fields, and the API operations they call.
 
 use ads_engine::field_kind::format_time;
-use ads_engine::{AccountTimeZone, OperationData, OperationOutput, RequiredRole, Resource};
+use ads_engine::{AccountTimeZone, OperationData, OperationOutput, RequiredRole, Resource, ValueKind};
 use base::Error;
 use base::refusal::{AdsProblem, ProblemLocation};
 use pages::FormField;
@@ -11,6 +11,7 @@ use store::Tx;
 use web::endpoint::BodySpec;
 use web::request_context::RequestContext;
 
+use super::form_problems::{describe_problem, to_sentence};
 use super::labels;
 use super::request::ManagerAccount;
 use crate::site::forms::SubmittedForm;
@@ -98,6 +99,8 @@ pub(super) struct FormFieldSpec {
     input: FormInput,
     initial_value: String,
     is_advanced: bool,
+    /// Of the resource's field, if it is one.
+    declared: Option<ValueKind>,
     /// Empty if the handler uses the field instead.
     parameter: &'static str,
     /// Other parameter names that refusals use for this field.
@@ -107,7 +110,15 @@ pub(super) struct FormFieldSpec {
 impl FormFieldSpec {
     pub(super) fn new(name: &'static str, label: &str, kind: FormInputKind) -> Self {
         let input = FormInput { name, label: label.to_owned(), kind, ..FormInput::default() };
-        Self { name, input, initial_value: String::new(), is_advanced: false, parameter: name, error_aliases: &[] }
+        Self {
+            name,
+            input,
+            initial_value: String::new(),
+            is_advanced: false,
+            declared: None,
+            parameter: name,
+            error_aliases: &[],
+        }
     }
 
     pub(super) fn text(name: &'static str, label: &str) -> Self {
@@ -175,6 +186,10 @@ impl FormFieldSpec {
         }
         self.input.field = FormField::new(&self.initial_value);
         self
+    }
+
+    pub(super) fn declared(self, kind: ValueKind) -> Self {
+        Self { declared: Some(kind), ..self }
     }
 
     pub(super) fn mark_advanced(self) -> Self {
@@ -304,15 +319,14 @@ impl FormDefinition {
                 ProblemLocation::Request => "",
                 ProblemLocation::Parameter(name) | ProblemLocation::Attribute(name) => name.as_ref(),
             };
-            let sentence = match problem.code {
-                "MISSING_PARAMETER" => "This field is required.".to_owned(),
-                _ => format!("{}.", problem.message.trim_end_matches('.')),
-            };
             let known =
                 |field_spec: &&mut FormFieldSpec| field_spec.name == name || field_spec.error_aliases.contains(&name);
             match self.fields.iter_mut().find(known) {
-                Some(field_spec) => field_spec.input.field.error = Some(sentence),
-                None => rest.push(sentence),
+                Some(field_spec) => {
+                    let error = describe_problem(problem, name, field_spec.declared, &field_spec.input.kind);
+                    field_spec.input.field.error = Some(error);
+                }
+                None => rest.push(to_sentence(&problem.message)),
             }
         }
         (!rest.is_empty()).then(|| rest.join(" "))

@@ -14,6 +14,7 @@ mod do_not_reach;
 mod drafts;
 mod fields;
 mod flexible_audiences;
+mod form_problems;
 mod form_routes;
 mod forms;
 mod history;

@@ -207,9 +207,11 @@ fn invalid_form_shows_the_error_at_its_field_and_stores_nothing() {
         let response = create(&mut manager, &[("name", "X"), (daily, wrong)]);
         assert!(error_of(&response, daily).contains("20.00"), "{wrong}");
     }
+    let response = create(&mut manager, &[("name", "X"), (daily, "12.345")]);
+    assert!(error_of(&response, daily).starts_with("Enter an amount with no more decimal places"));
     let long = "x".repeat(256);
     let response = create(&mut manager, &[("name", &long)]);
-    assert!(error_of(&response, "name").contains("1..255"));
+    assert_eq!(error_of(&response, "name"), "Enter 1 to 255 characters.");
     assert_eq!(manager.ads.get("/campaigns", &[])["data"], json!([]));
     let campaign = manager.campaign();
     let item = manager.item(&campaign);
@@ -224,6 +226,13 @@ fn invalid_form_shows_the_error_at_its_field_and_stores_nothing() {
     let fields = [("name", "Riders"), ("start_time", "tomorrow")];
     let response = manager.send(&edit, &fields);
     assert!(error_of(&response, "start_time").contains("a date and a time"), "{}", response.text());
+    for (name, value, expected) in [
+        ("frequency_cap", "abc", "Enter a whole number from 1 to 1000000."),
+        ("bid_amount_local_micro", "2000000", "The amount is too high."),
+    ] {
+        let response = manager.send(&edit, &[("name", "Riders"), (name, value)]);
+        assert_eq!(error_of(&response, name), expected);
+    }
     // A button's refusal stands on the page that it is of.
     manager.ads.send("DELETE", &format!("/campaigns/{campaign}"), &[]).assert_status(200);
     let home = manager.home.clone();

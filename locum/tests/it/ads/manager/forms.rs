@@ -196,7 +196,7 @@ fn drafts_and_scheduled_posts_are_created_on_pages() {
     assert_eq!(stored["card_uri"], Value::Null);
     let past = [("text", "Tomorrow"), ("scheduled_at", "2020-01-01T00:00"), ("nullcast", "true")];
     let response = manager.send("/scheduled/new", &past);
-    assert!(error_of(&response, "scheduled_at").contains("future"));
+    assert_eq!(error_of(&response, "scheduled_at"), "The time must be in the future.");
     let later = base::clock::wall_time().plus_ms(86_400_000).to_string();
     let later = later.get(..16).unwrap().to_owned();
     let soon = [("text", "Tomorrow"), ("scheduled_at", later.as_str()), ("nullcast", "true")];
@@ -468,6 +468,11 @@ fn tracking_tag_is_added_and_changed_on_pages() {
     let (here, item) = preroll_item(&mut manager);
     let filter = [("line_item_ids", item.as_str())];
     let track = format!("{here}/track");
+    for wrong in ["zz", "http://partner.example/seen"] {
+        let tag = [("tracking_tag_type", "IMPRESSION_TAG"), ("tracking_tag_url", wrong)];
+        let response = manager.send(&track, &tag);
+        assert!(error_of(&response, "tracking_tag_url").starts_with("Enter a whole URL, such as https://"), "{wrong}");
+    }
     let tag = [("tracking_tag_type", "IMPRESSION_TAG"), ("tracking_tag_url", "https://partner.example/seen")];
     manager.make(&track, &tag);
     let tag = manager.ads.get("/tracking_tags", &filter)["data"][0].clone();
