@@ -6,6 +6,7 @@ use network::viewer_actions::{ViewerActions, load_viewer_actions};
 use network::visibility::Viewer;
 use pages::members::{PollCard, PollChoice, PostCard, PostMedia, PostTextPart, QuotedPost};
 use portal::BrowserVisit;
+use std::cmp::Reverse;
 use store::polls::Poll;
 use store::posts::{Post, PostState};
 use store::{Tx, replies};
@@ -104,12 +105,12 @@ impl CardContext {
 
     fn build_poll(&self, poll: &Poll) -> PollCard {
         let vote = self.actions.votes.get(&poll.id).copied();
-        let total: i64 = poll.options.iter().map(|option| option.votes).sum();
-        let choices = poll.options.iter().map(|option| PollChoice {
+        let shares = percentages(&poll.options.iter().map(|option| option.votes).collect::<Vec<_>>());
+        let choices = poll.options.iter().zip(shares).map(|(option, share)| PollChoice {
             number: option.number,
             label: option.label.clone(),
             votes: option.votes,
-            share: option.votes.saturating_mul(100) / total.max(1),
+            share,
             is_own: vote == Some(option.number),
         });
         let is_open = self.viewer.viewer.user.is_some() && vote.is_none() && poll.is_open(self.now);
@@ -123,6 +124,18 @@ impl CardContext {
             description: media.description,
         }
     }
+}
+
+/// Whole percentages that add up to 100: those with the largest remainders are rounded up. Zeros if all counts are.
+fn percentages(counts: &[i64]) -> Vec<i64> {
+    let total = counts.iter().sum::<i64>().max(1);
+    let hundredfold = counts.iter().map(|count| count.saturating_mul(100));
+    let mut shares: Vec<(i64, i64)> = hundredfold.map(|count| (count / total, count % total)).collect();
+    let missing = shares.iter().map(|(_, remainder)| remainder).sum::<i64>() / total;
+    let mut by_remainder: Vec<&mut (i64, i64)> = shares.iter_mut().collect();
+    by_remainder.sort_by_key(|(_, remainder)| Reverse(*remainder));
+    by_remainder.into_iter().zip(0..missing).for_each(|((share, _), _)| *share += 1);
+    shares.into_iter().map(|(share, _)| share).collect()
 }
 
 /// Files of this site by their path, which the content policy allows under each of its names.

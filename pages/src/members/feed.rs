@@ -37,7 +37,7 @@ pub struct PollChoice {
     pub number: i64,
     pub label: String,
     pub votes: i64,
-    /// In percent, rounded down.
+    /// In percent; those of a poll add up to 100 unless nobody has voted.
     pub share: i64,
     pub is_own: bool,
 }

@@ -361,7 +361,8 @@ fn post_may_have_a_poll_in_which_members_vote_once() {
     let server = shared_server();
     let (author, mut browser) = signed_in(server, "pollster");
     let page = browser.get("/compose");
-    let poll = [("text", "Tea or milk?"), ("choice1", "Tea"), ("choice2", "Milk"), ("poll_minutes", "60")];
+    let choices = [("choice1", "Tea"), ("choice2", "Milk"), ("choice3", "Water")];
+    let poll = [&[("text", "Tea or milk?")], &choices[..], &[("poll_minutes", "60")]].concat();
     let refused = browser.submit(&page, "/compose", &poll[..2]);
     assert_eq!(refused.status, 400, "one choice is not enough");
     let page = browser.get("/compose");
@@ -373,6 +374,13 @@ fn post_may_have_a_poll_in_which_members_vote_once() {
     assert_eq!(super::press(&mut voter, &path, &format!("vote {id} 1")), 303);
     assert!(voter.get(&path).assert_page(200).contains("100% · 1 vote · your vote"));
     assert_eq!(super::press(&mut voter, &path, &format!("vote {id} 2")), 403);
+    for choice in [2, 3] {
+        let (_, mut other) = signed_in(server, "voter");
+        assert_eq!(super::press(&mut other, &path, &format!("vote {id} {choice}")), 303);
+    }
+    let shown = voter.get(&path).assert_page(200);
+    let shares = [34, 33].map(|share| shown.matches(&format!("{share}% · 1 vote")).count());
+    assert_eq!(shares, [1, 2], "they add up to 100: {shown}");
 }
 
 #[test]
