@@ -173,12 +173,17 @@ pub fn pending_email(tx: &mut Tx<'_>, user: UserId) -> Result<Option<String>, Fa
     store::emails::pending_address(tx, user, CONFIRM)
 }
 
+/// As [`pending_email`], or the account's own address if that is not confirmed.
+pub fn unconfirmed_email(tx: &mut Tx<'_>, user: &User) -> Result<Option<String>, Fault> {
+    let own = (!user.email_confirmed).then(|| user.email.clone());
+    let email = pending_email(tx, user.id)?.or(own);
+    Ok(email.filter(|email| !email.is_empty()))
+}
+
 /// Sends another link to the unconfirmed address; returns the address, if there is one.
 pub fn resend_confirmation(tx: &mut Tx<'_>, site: &EmailSite, actor: &AuditActor) -> Result<Option<String>, Error> {
     let user = crate::users::find_active(tx, actor.user.ok_or_else(dead_link_refusal)?)?;
-    let unconfirmed = (!user.email_confirmed).then(|| user.email.clone());
-    let email = store::emails::pending_address(tx, user.id, CONFIRM)?.or(unconfirmed);
-    let Some(email) = email.filter(|email| !email.is_empty()) else {
+    let Some(email) = unconfirmed_email(tx, &user)? else {
         return Ok(None);
     };
     let decision = charge_action(tx, "letter.account", &user.id.to_string(), EMAILS_PER_ACCOUNT)?;

@@ -24,6 +24,8 @@ pub struct HomePage {
     pub feed: PostFeed,
     /// Where the number of new posts is told; none unless it is the newest page.
     pub events: Option<String>,
+    /// The member's address, where a link was sent that confirms it.
+    pub unconfirmed_email: Option<String>,
 }
 
 impl HomePage {

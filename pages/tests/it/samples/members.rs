@@ -144,6 +144,7 @@ pub(crate) fn home_states() -> Vec<(&'static str, HomePage)> {
         compose: compose_box(text),
         feed: feed(posts),
         events: Some("/home/live?after=17".to_owned()),
+        unconfirmed_email: None,
     };
     let current = pages::PageFrame { path: "/home".to_owned(), ..signed_in_frame() };
     let older = HomePage { events: None, ..of(signed_in_frame(), varied_posts(), FormField::default()) };
