@@ -2,7 +2,7 @@
 
 use image::DynamicImage;
 
-use crate::picture::{decode_picture, encode_picture};
+use crate::picture::{DecodedImage, decode_picture, encode_picture};
 use crate::{MediaFormat, MediaRejection, SIZES};
 
 /// In pixels. A PNG file of this size has less than [`crate::IMAGE_BYTES`], whatever it shows.
@@ -19,13 +19,14 @@ pub enum CropPosition {
     End,
 }
 
-/// Cuts a picture to `width` : `height`; none if it has this shape, to a pixel. The result has no metadata.
+/// Cuts a picture to `width` : `height`; none if it has this shape, to a pixel. The result has no
+/// metadata but its colour profile.
 pub fn crop_image(
     bytes: &[u8],
     (width, height): (u32, u32),
     position: CropPosition,
 ) -> Result<Option<Vec<u8>>, MediaRejection> {
-    let (mut picture, orientation, format) = decode_picture(bytes)?;
+    let (DecodedImage { mut picture, orientation, profile }, format) = decode_picture(bytes)?;
     let largest = SIZES.into_iter().map(|size| size.max_side).max().unwrap_or(u32::MAX);
     if picture.width().max(picture.height()) > largest {
         picture = picture.thumbnail(largest, largest);
@@ -38,10 +39,10 @@ pub fn crop_image(
     }
     let (left, top) = (position.offset(extra_width), position.offset(extra_height));
     let cropped = picture.crop_imm(left, top, cropped_width, cropped_height);
-    encode_cropped(cropped, format).map(Some)
+    encode_cropped(cropped, (profile.as_deref(), format)).map(Some)
 }
 
-fn encode_cropped(picture: DynamicImage, format: MediaFormat) -> Result<Vec<u8>, MediaRejection> {
+fn encode_cropped(picture: DynamicImage, source: (Option<&[u8]>, MediaFormat)) -> Result<Vec<u8>, MediaRejection> {
     let picture = if !picture.color().has_alpha() {
         picture.into_rgb8().into()
     } else if picture.width().max(picture.height()) > MAX_TRANSPARENT_SIDE {
@@ -50,7 +51,7 @@ fn encode_cropped(picture: DynamicImage, format: MediaFormat) -> Result<Vec<u8>,
     } else {
         picture.into_rgba8().into()
     };
-    Ok(encode_picture(&picture, format)?.1)
+    Ok(encode_picture(&picture, source)?.1)
 }
 
 /// The largest rectangle of a shape within a picture; at least one pixel.

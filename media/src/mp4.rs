@@ -3,7 +3,8 @@
 use std::io::{Read, Seek, SeekFrom};
 
 use mp4_atom::{
-    Atom, Co64, Decode, FourCC, Hdlr, Header, Mdhd, Moof, ReadFrom, Stco, Stsz, StszSamples, Stts, Tkhd, Trex,
+    Atom, Co64, Decode, Elst, FourCC, Hdlr, Header, Mdhd, Moof, Mvhd, ReadFrom, Stco, Stsz, StszSamples, Stts, Tkhd,
+    Trex,
 };
 
 use crate::{MediaFormat, MediaRejection, VIDEO_BYTES};
@@ -17,8 +18,10 @@ const MAX_BOXES: u32 = 20_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VideoProperties {
+    /// As it is shown, which may be turned.
     pub width: u32,
     pub height: u32,
+    /// As it is shown, without what an edit list leaves out.
     pub duration_ms: u64,
     /// Bits per second, over all tracks.
     pub bit_rate: u64,
@@ -33,6 +36,9 @@ struct VideoTrack {
     /// In units of `timescale`.
     ticks: u64,
     samples: u64,
+    /// What the edit list shows, in units of the movie's time scale; 0 without one.
+    shown_ticks: u64,
+    shown_ms: Option<u64>,
     /// The highest chunk offset in the tables.
     last_chunk: u64,
     default_ticks: u64,
@@ -50,7 +56,8 @@ pub fn measure_video(mut file: impl Read + Seek, size: u64) -> Result<VideoPrope
     if track.timescale == 0 || track.samples == 0 {
         return Err(damaged_error());
     }
-    let duration_ms = track.ticks.saturating_mul(1000) / track.timescale;
+    let media_ms = track.ticks.saturating_mul(1000) / track.timescale;
+    let duration_ms = track.shown_ms.map_or(media_ms, |shown| shown.min(media_ms));
     let (width, height) = (track.width, track.height);
     let landscape = (32..=1280).contains(&width) && (32..=1024).contains(&height);
     let portrait = (32..=1024).contains(&width) && (32..=1280).contains(&height);
@@ -61,10 +68,10 @@ pub fn measure_video(mut file: impl Read + Seek, size: u64) -> Result<VideoPrope
         return Err(MediaRejection::Duration(duration_ms));
     }
     // Rounded times may make 60 frames look like slightly more.
-    if track.samples.saturating_mul(100_000) / duration_ms > 60_50 {
+    if track.samples.saturating_mul(100_000) / media_ms > 60_50 {
         return Err(MediaRejection::FrameRate);
     }
-    Ok(VideoProperties { width, height, duration_ms, bit_rate: size.saturating_mul(8000) / duration_ms })
+    Ok(VideoProperties { width, height, duration_ms, bit_rate: size.saturating_mul(8000) / media_ms })
 }
 
 /// Walks the outermost boxes, which must fill the file exactly.
@@ -179,7 +186,13 @@ fn parse_movie(bytes: &[u8]) -> Result<VideoTrack, MediaRejection> {
         }
     }
     let mut track = found.ok_or(MediaRejection::NoVideo)?;
+    if track.shown_ticks > 0 {
+        let head: Mvhd = decode_atom(find_child(&movie, *b"mvhd"))?;
+        track.shown_ms = track.shown_ticks.saturating_mul(1000).checked_div(u64::from(head.timescale));
+    }
     if let Some(extends) = find_child(&movie, *b"mvex") {
+        // The edit list does not know the fragments.
+        track.shown_ms = None;
         for (name, content) in child_boxes(extends)? {
             if name == Trex::KIND {
                 let trex: Trex = decode_atom(Some(content))?;
@@ -207,6 +220,8 @@ fn parse_track(bytes: &[u8]) -> Result<Option<VideoTrack>, MediaRejection> {
     let sizes: Stsz = decode_atom(find_child(&tables, *b"stsz"))?;
     let (width, height) = visual_dimensions(find_child(&tables, *b"stsd").ok_or_else(damaged_error)?)
         .unwrap_or((u32::from(head.width.integer()), u32::from(head.height.integer())));
+    let is_turned = head.matrix.a == 0 && head.matrix.d == 0 && head.matrix.b != 0;
+    let (width, height) = if is_turned { (height, width) } else { (width, height) };
     let samples = match &sizes.samples {
         StszSamples::Identical { count, .. } => u64::from(*count),
         StszSamples::Different { sizes } => to_u64(sizes.len()),
@@ -222,8 +237,19 @@ fn parse_track(bytes: &[u8]) -> Result<Option<VideoTrack>, MediaRejection> {
         }
         (None, bytes) => decode_atom::<Co64>(bytes)?.entries.iter().copied().max(),
     };
+    let edits = child_boxes(find_child(&track, *b"edts").unwrap_or_default())?;
+    let shown_ticks = match find_child(&edits, *b"elst") {
+        Some(bytes) => {
+            let list: Elst = decode_atom(Some(bytes))?;
+            let shown = list.entries.iter().filter(|entry| entry.media_time.is_some());
+            shown.fold(0_u64, |sum, entry| sum.saturating_add(entry.segment_duration))
+        }
+        None => 0,
+    };
     Ok(Some(VideoTrack {
         id: head.track_id,
+        shown_ticks,
+        shown_ms: None,
         width,
         height,
         timescale: u64::from(time.timescale),

@@ -4,8 +4,9 @@ use std::io::Cursor;
 
 use image::codecs::jpeg::JpegEncoder;
 use image::codecs::png::PngEncoder;
+use image::error::ImageError;
 use image::metadata::Orientation;
-use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
+use image::{DynamicImage, ImageDecoder, ImageEncoder, ImageFormat, ImageReader, ImageResult, Limits};
 
 use crate::sizes::{ImageSize, SIZES, SMALL};
 use crate::{IMAGE_BYTES, MediaFormat, MediaRejection, gif, jpeg, png, strip_metadata, webp};
@@ -58,7 +59,7 @@ pub fn measure_image(bytes: &[u8]) -> Result<ImageProperties, MediaRejection> {
         _ => Some(gif::check(bytes)?),
     };
     let animation = animation.filter(|gif| gif.frames > 1);
-    let (picture, orientation) = match format {
+    let DecodedImage { picture, orientation, profile } = match format {
         MediaFormat::Png => decode_image(&png::decodable_file(bytes)?, format)?,
         _ => decode_image(bytes, format)?,
     };
@@ -80,7 +81,7 @@ pub fn measure_image(bytes: &[u8]) -> Result<ImageProperties, MediaRejection> {
         let has_small = |size: &ImageSize| format == MediaFormat::Gif && size.name == SMALL.name;
         SIZES.into_iter().filter(|size| size.max_side < width.max(height) || has_small(size)).collect()
     };
-    let sizes = resize_to_sizes(picture, orientation, &wanted, format)?;
+    let sizes = resize_to_sizes(picture, orientation, &wanted, (profile.as_deref(), format))?;
     Ok(ImageProperties {
         format,
         width,
@@ -93,16 +94,16 @@ pub fn measure_image(bytes: &[u8]) -> Result<ImageProperties, MediaRejection> {
 }
 
 /// A still picture before it is turned, within the bounds of [`measure_image`].
-pub(crate) fn decode_picture(bytes: &[u8]) -> Result<(DynamicImage, Orientation, MediaFormat), MediaRejection> {
+pub(crate) fn decode_picture(bytes: &[u8]) -> Result<(DecodedImage, MediaFormat), MediaRejection> {
     let format = MediaFormat::sniff(bytes).filter(|format| format.is_image()).ok_or(MediaRejection::Unknown)?;
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > IMAGE_BYTES {
         return Err(MediaRejection::TooLarge(IMAGE_BYTES));
     }
-    let (picture, orientation) = match format {
+    let decoded = match format {
         MediaFormat::Png => decode_image(&png::decodable_file(bytes)?, format)?,
         _ => decode_image(bytes, format)?,
     };
-    Ok((picture, orientation, format))
+    Ok((decoded, format))
 }
 
 /// Width and height in pixels, from the beginning of a file; `None` if it is not enough.
@@ -122,7 +123,17 @@ const fn swaps_sides(orientation: Orientation) -> bool {
     matches!(orientation, Rotate90 | Rotate270 | Rotate90FlipH | Rotate270FlipH)
 }
 
-fn decode_image(bytes: &[u8], format: MediaFormat) -> Result<(DynamicImage, Orientation), MediaRejection> {
+/// Larger ones are for printers.
+const MAX_PROFILE_BYTES: usize = 128 * 1024;
+
+pub(crate) struct DecodedImage {
+    pub(crate) picture: DynamicImage,
+    pub(crate) orientation: Orientation,
+    /// What its colours mean (ICC), unless they are sRGB or were converted to RGB.
+    pub(crate) profile: Option<Vec<u8>>,
+}
+
+fn decode_image(bytes: &[u8], format: MediaFormat) -> Result<DecodedImage, MediaRejection> {
     let damaged = |_| MediaRejection::Damaged(format);
     let kind = match format {
         MediaFormat::Jpeg => ImageFormat::Jpeg,
@@ -149,7 +160,9 @@ fn decode_image(bytes: &[u8], format: MediaFormat) -> Result<(DynamicImage, Orie
     limits.max_alloc = Some(MAX_DECODED_BYTES);
     decoder.set_limits(limits).map_err(damaged)?;
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
-    Ok((DynamicImage::from_decoder(decoder).map_err(damaged)?, orientation))
+    let is_kept = |profile: &Vec<u8>| profile.len() <= MAX_PROFILE_BYTES && profile.get(16..20) == Some(b"RGB ");
+    let profile = decoder.icc_profile().unwrap_or_default().filter(is_kept);
+    Ok(DecodedImage { picture: DynamicImage::from_decoder(decoder).map_err(damaged)?, orientation, profile })
 }
 
 /// The largest of the sizes, which is made while the whole picture is in memory.
@@ -176,7 +189,7 @@ fn resize_to_sizes(
     picture: DynamicImage,
     orientation: Orientation,
     sizes: &[ImageSize],
-    format: MediaFormat,
+    source: (Option<&[u8]>, MediaFormat),
 ) -> Result<Vec<ResizedImage>, MediaRejection> {
     let (mut smaller, mut orientation) = (picture, Some(orientation));
     let mut resized = Vec::with_capacity(sizes.len());
@@ -189,29 +202,32 @@ fn resize_to_sizes(
             smaller =
                 if smaller.color().has_alpha() { smaller.into_rgba8().into() } else { smaller.into_rgb8().into() };
         }
-        resized.push(encode_image(&smaller, *size, format)?);
+        let (format, bytes) = encode_picture(&smaller, source)?;
+        resized.push(ResizedImage { size: *size, format, bytes });
     }
     resized.reverse();
     Ok(resized)
 }
 
-fn encode_image(picture: &DynamicImage, size: ImageSize, format: MediaFormat) -> Result<ResizedImage, MediaRejection> {
-    let (format, bytes) = encode_picture(picture, format)?;
-    Ok(ResizedImage { size, format, bytes })
-}
-
-/// As JPEG, or as PNG if it may be transparent; `format` is that of the file that it was made from.
+/// As JPEG, or as PNG if it may be transparent; `profile` and `format` are those of the file that it was made from.
 pub(crate) fn encode_picture(
     picture: &DynamicImage,
-    format: MediaFormat,
+    (profile, format): (Option<&[u8]>, MediaFormat),
 ) -> Result<(MediaFormat, Vec<u8>), MediaRejection> {
     let mut bytes = Vec::new();
     let (written, encoded) = if picture.color().has_alpha() {
-        (picture.write_with_encoder(PngEncoder::new(&mut bytes)), MediaFormat::Png)
+        (write_picture(picture, profile, PngEncoder::new(&mut bytes)), MediaFormat::Png)
     } else {
         let encoder = JpegEncoder::new_with_quality(&mut bytes, JPEG_QUALITY);
-        (picture.write_with_encoder(encoder), MediaFormat::Jpeg)
+        (write_picture(picture, profile, encoder), MediaFormat::Jpeg)
     };
     written.map_err(|_| MediaRejection::Damaged(format))?;
     Ok((encoded, bytes))
+}
+
+fn write_picture(picture: &DynamicImage, profile: Option<&[u8]>, mut encoder: impl ImageEncoder) -> ImageResult<()> {
+    if let Some(profile) = profile {
+        encoder.set_icc_profile(profile.to_vec()).map_err(ImageError::Unsupported)?;
+    }
+    picture.write_with_encoder(encoder)
 }

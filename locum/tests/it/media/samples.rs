@@ -84,11 +84,15 @@ pub(crate) struct Film {
     pub(crate) frames: u32,
     /// Bytes of its frames, all together.
     pub(crate) bytes: usize,
+    /// By a quarter, as phones do with upright films.
+    pub(crate) is_turned: bool,
+    /// What the edit list shows; 0 without one.
+    pub(crate) shown_ms: u32,
 }
 
 impl Default for Film {
     fn default() -> Self {
-        Self { width: 64, height: 48, duration_ms: 1000, frames: 10, bytes: 500 }
+        Self { width: 64, height: 48, duration_ms: 1000, frames: 10, bytes: 500, is_turned: false, shown_ms: 0 }
     }
 }
 
@@ -111,7 +115,8 @@ fn movie(film: Film, start: u32) -> Vec<u8> {
     head.extend(words(&matrix));
     head.extend(words(&[0, 0, 0, 0, 0, 0, 2]));
     let mut track = words(&[3, 0, 0, 1, 0, length, 0, 0, 0, 0]);
-    track.extend(words(&matrix));
+    let turned = [0, 0x1_0000, 0, 0xffff_0000, 0, 0, 0, 0, 0x4000_0000];
+    track.extend(words(if film.is_turned { &turned } else { &matrix }));
     let (wide, high) = (u32::from(film.width), u32::from(film.height));
     track.extend(words(&[wide << 16, high << 16]));
     let mdhd = [words(&[0, 0, 0, 1000, length]), vec![0x55, 0xc4, 0, 0]].concat();
@@ -134,6 +139,10 @@ fn movie(film: Film, start: u32) -> Vec<u8> {
     ];
     let minf = boxed(b"minf", &[boxed(b"vmhd", &[words(&[1, 0, 0])]), boxed(b"stbl", &tables)]);
     let mdia = boxed(b"mdia", &[boxed(b"mdhd", &[mdhd]), boxed(b"hdlr", &[hdlr]), minf]);
-    let trak = boxed(b"trak", &[boxed(b"tkhd", &[track]), mdia]);
+    let mut parts = vec![boxed(b"tkhd", &[track]), mdia];
+    if film.shown_ms > 0 {
+        parts.push(boxed(b"edts", &[boxed(b"elst", &[words(&[0, 1, film.shown_ms, 0, 0x1_0000])])]));
+    }
+    let trak = boxed(b"trak", &parts);
     boxed(b"moov", &[boxed(b"mvhd", &[head]), trak])
 }

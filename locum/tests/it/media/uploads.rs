@@ -139,7 +139,7 @@ fn post_with_a_photo_ends_in_its_link_and_returns_its_media() {
 #[test]
 fn video_segments_are_accepted_in_any_order() {
     let author = person("author");
-    let film = Film { bytes: 40_000, ..Film::default() };
+    let film = Film { bytes: 40_000, is_turned: true, shown_ms: 700, ..Film::default() };
     let file = mp4(film);
     let begin = json!({ "media_type": "video/mp4", "media_category": "tweet_video",
         "total_bytes": file.len() });
@@ -155,8 +155,8 @@ fn video_segments_are_accepted_in_any_order() {
     assert_eq!(status["data"]["size"], file.len());
     let media = seen(&author, key);
     assert_eq!(media["type"], "video");
-    assert_eq!((&media["width"], &media["height"]), (&json!(64), &json!(48)));
-    assert_eq!((&media["duration_ms"], &media["alt_text"]), (&json!(1000), &json!("noise")));
+    assert_eq!((&media["width"], &media["height"]), (&json!(48), &json!(64)), "as it is shown");
+    assert_eq!((&media["duration_ms"], &media["alt_text"]), (&json!(700), &json!("noise")));
     let variant = &media["variants"][0];
     assert_eq!(variant["content_type"], "video/mp4");
     assert_eq!(variant["bit_rate"], file.len() * 8);
