@@ -69,6 +69,11 @@ impl Media {
         self.expires_at.is_some_and(|end| end.ms() == 0)
     }
 
+    /// Whether nothing uses it any more. Its files are deleted soon.
+    pub fn has_expired(&self, now: Time) -> bool {
+        self.expires_at.is_some_and(|end| end <= now)
+    }
+
     /// Whether it is only kept for an appeal against the removal of its post.
     pub fn is_withheld(&self) -> bool {
         self.uses.is_some_and(|uses| uses < 0)

@@ -155,12 +155,14 @@ pub fn render_media_lookup(
     let found = store::media::find_by_ids(tx, &ids)?;
     let objects = LoadedObjects::load_for_media(tx, request.viewer, found, &request.selection)?;
     let sights = AuthorVisibilities::load(tx, request.viewer, objects.users.items())?;
+    let now = tx.now();
     let judged = judge_media(tx, request.viewer, objects.media.items())?;
     let (mut shown, mut errors) = (Vec::<MediaRenderContext<'_>>::new(), Vec::new());
     for key in keys.values {
         let subject = || ResourceRef::new("media", keys.parameter, key);
         let media = id_from_media_key(key).and_then(|id| objects.media.get(id));
         let media = media.filter(|media| media.media_key == *key && media.kind != "subtitles");
+        let media = media.filter(|media| !media.has_expired(now));
         let sight = media.map_or(Visibility::Missing, |media| {
             let owned = request.viewer.user == Some(media.owner_id);
             match media.uses {

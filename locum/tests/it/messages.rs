@@ -327,6 +327,10 @@ fn media_of_a_message_is_served_to_its_participants_only() {
     ada.delete(format!("/2/dm_events/{event}")).assert_status(200);
     ada.get(&*path).assert_problem(404, "resource-not-found");
     assert_eq!(bob.get(&*path).status, 200, "the other keeps it");
+    bob.delete(format!("/2/dm_events/{event}")).assert_status(200);
+    assert_eq!(shared_server().send(TestRequest::get(&*public)).status, 404, "until its file is deleted");
+    let gone = ada.get(format!("/2/media/{key}")).assert_status(200);
+    assert!(gone.get("data").is_none(), "{gone}");
 }
 
 #[test]

@@ -13,8 +13,8 @@ pub(crate) async fn serve_file(call: RequestContext) -> Result<HttpReply, Error>
     let id = id.ok_or_else(missing)?;
     // Media of direct messages are served by `download_media`, to participants only; those of removed posts to nobody.
     let found = call.read(move |tx| {
-        let private = store::media::is_private(tx, id)?;
-        Ok(store::media::find_by_id(tx, id)?.filter(|_| !private))
+        let (private, now) = (store::media::is_private(tx, id)?, tx.now());
+        Ok(store::media::find_by_id(tx, id)?.filter(|media| !private && !media.has_expired(now)))
     });
     let found = found.await?;
     let media = found.ok_or_else(missing)?;
