@@ -214,6 +214,7 @@ impl Body {
             memory: memory(),
             is_kept_in_memory: false,
             deadline: None,
+            is_read: false,
             stats: Arc::clone(stats),
         })))
     }
@@ -243,6 +244,8 @@ struct IncomingBody {
     memory: BodyMemoryShare,
     is_kept_in_memory: bool,
     deadline: Option<BodyDeadline>,
+    /// Whether the end was read, which `incoming` does not tell of chunks.
+    is_read: bool,
     stats: Arc<ListenerStats>,
 }
 
@@ -259,6 +262,7 @@ impl IncomingBody {
         };
         match Pin::new(incoming).poll_frame(cx) {
             Poll::Ready(frame) => {
+                self.is_read = frame.is_none();
                 if let Some(Ok(frame)) = &frame {
                     let length = frame.data_ref().map_or(0, Bytes::len);
                     self.received = self.received.saturating_add(u64::try_from(length).unwrap_or(u64::MAX));
@@ -303,7 +307,7 @@ impl IncomingBody {
     }
 
     fn is_at_end(&self) -> bool {
-        self.incoming.as_ref().is_none_or(HttpBody::is_end_stream)
+        self.is_read || self.incoming.as_ref().is_none_or(HttpBody::is_end_stream)
     }
 }
 

@@ -153,6 +153,17 @@ async fn body_sender_is_notified_when_the_client_disconnects() {
     server.wait_until(|stats| stats.open == 0).await;
 }
 
+#[tokio::test]
+async fn connection_stays_after_a_chunked_body_that_was_read() {
+    let server = start(short_timeouts(), echo);
+    let mut client = server.connect().await;
+    for _ in 0..2 {
+        client.send("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n").await;
+        let received = client.read_response().await;
+        assert!(received.starts_with("HTTP/1.1 200 ") && !received.contains("connection: close"), "{received}");
+    }
+}
+
 /// Refuses everything without a look at its body.
 async fn refuse(_: Request<Body>) -> Response<Body> {
     let mut response = Response::new(Body::full("no"));
