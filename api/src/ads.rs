@@ -51,7 +51,7 @@ fn parse_request(call: &RequestContext) -> Result<AdsRequest, Error> {
     let path = path.map(|param| (param.param.name.post, param.raw.clone())).collect();
     let takes_json = operation.takes_json();
     let pairs = request_pairs(call, !takes_json)?;
-    let json = if takes_json { parse_json(call) } else { None };
+    let json = if takes_json { parse_json(call)? } else { None };
     let query_pairs = if takes_json { pairs.clone() } else { Vec::new() };
     let mut request = build_request(call, operation, path, json)?;
     (request.pairs, request.query_pairs) = (pairs, query_pairs);
@@ -92,18 +92,23 @@ fn build_request(
     })
 }
 
-/// `None` if the body is not JSON, or is of another type.
-fn parse_json(call: &RequestContext) -> Option<Value> {
-    let is_json = matches!(call.content_type, BodyContentType::Json | BodyContentType::Absent);
-    is_json.then(|| body::parse_json(call.bytes()).ok()).flatten()
+/// `None` if the body is empty, or of another type.
+fn parse_json(call: &RequestContext) -> Result<Option<Value>, Refusal> {
+    if !matches!(call.content_type, BodyContentType::Json | BodyContentType::Absent) || call.bytes().is_empty() {
+        return Ok(None);
+    }
+    let parsed = body::parse_json(call.bytes());
+    parsed.map(Some).map_err(|error| body::invalid_body(format!("The request body is not valid JSON: {error}")))
 }
 
 /// Query parameters, then form parameters, which take precedence.
 fn request_pairs(call: &RequestContext, form: bool) -> Result<Vec<(String, String)>, Refusal> {
     let query = call.head().uri.query().unwrap_or_default();
     let mut pairs = parse_pairs(query)?;
-    if form && call.content_type == BodyContentType::Form {
-        let text = std::str::from_utf8(call.bytes()).unwrap_or_default();
+    if form && !call.bytes().is_empty() {
+        let text = std::str::from_utf8(call.bytes()).ok().filter(|_| call.content_type == BodyContentType::Form);
+        let message = "The request body must be a form, with Content-Type application/x-www-form-urlencoded";
+        let text = text.ok_or_else(|| body::invalid_body(message))?;
         let form_pairs = parse_pairs(text)?;
         pairs.retain(|(name, _)| !form_pairs.iter().any(|(other, _)| other == name));
         pairs.extend(form_pairs);

@@ -10,7 +10,9 @@ use base::secret::constant_time_eq;
 use bytes::Bytes;
 use edge::{Body, BodyError, Handler, Peer};
 use futures_util::future::BoxFuture;
-use http::header::{AUTHORIZATION, CACHE_CONTROL, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN};
+use http::header::{
+    ALLOW, AUTHORIZATION, CACHE_CONTROL, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN, WWW_AUTHENTICATE,
+};
 use http::request::Parts;
 use http::{Method, Request, Response};
 use store::Store;
@@ -148,7 +150,12 @@ impl ControlServer {
 }
 
 fn error_reply(status: u16, message: &'static str) -> HttpReply {
-    HttpReply::bytes(status, PLAIN, message)
+    let reply = HttpReply::bytes(status, PLAIN, message);
+    match status {
+        401 => reply.header(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")),
+        405 => reply.header(ALLOW, HeaderValue::from_static("POST")),
+        _ => reply,
+    }
 }
 
 /// Against DNS rebinding: a web page can reach loopback under its own host name.

@@ -21,8 +21,8 @@ pub(super) const CONSOLE_PREFIX: &str = "/console";
 /// The name in `X-Locum-World`, or of `<name>.localhost`.
 pub(super) fn named_by_host(request: &Request<Body>) -> Option<String> {
     let headers = request.headers();
-    if let Some(name) = find_rare_header(headers, &WORLD_HEADER).and_then(|value| value.to_str().ok()) {
-        return Some(name.to_owned());
+    if let Some(name) = find_rare_header(headers, &WORLD_HEADER) {
+        return Some(String::from_utf8_lossy(name.as_bytes()).into_owned());
     }
     let host = request.uri().host().or_else(|| headers.get(HOST)?.to_str().ok())?;
     let label = without_port(host).strip_suffix(WORLD_DOMAIN)?;
@@ -116,6 +116,8 @@ mod tests {
         }
         let request = Request::builder().header("x-locum-world", "two").body(Body::empty()).unwrap();
         assert_eq!(named_by_host(&request).as_deref(), Some("two"));
+        let request = Request::builder().header("x-locum-world", "t\u{e9}st".as_bytes()).body(Body::empty()).unwrap();
+        assert_eq!(named_by_host(&request).as_deref(), Some("t\u{e9}st"), "of no world, rather than none");
     }
 
     #[test]

@@ -96,7 +96,7 @@ fn add_error_headers(reply: HttpReply, format: ErrorFormat, refusal: &Refusal) -
             reply.header(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
         }
         // RFC 9110 §11.6.1: each 401 names a scheme.
-        _ if format == ErrorFormat::Legacy && reply.status == 401 => {
+        _ if matches!(format, ErrorFormat::Legacy | ErrorFormat::Ads) && reply.status == 401 => {
             reply.header(WWW_AUTHENTICATE, HeaderValue::from_static("OAuth realm=\"API\""))
         }
         // RFC 6749 §5.2: a client that authenticates by a header learns which scheme to use.

@@ -7,6 +7,7 @@ use base::{Error, Refusal};
 use edge::{Body, BodyError};
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
+use http::Method;
 use http::header::{
     ACCEPT_RANGES, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_SECURITY_POLICY,
     CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, LAST_MODIFIED,
@@ -71,7 +72,9 @@ pub fn send_media_file<'a>(
         if is_not_modified(request_headers, &etag, media) {
             return Ok(Some(HttpReply { headers, ..HttpReply::empty(304) }));
         }
-        let range_request = parse_range(request_headers, &etag, length);
+        // Only GET has ranges (RFC 9110 §14.2).
+        let is_get = call.head().method == Method::GET;
+        let range_request = if is_get { parse_range(request_headers, &etag, length) } else { RangeRequest::Whole };
         file_reply(files, (path, length), range_request, headers, recording).await.map(Some)
     })
 }

@@ -28,7 +28,8 @@ pub(super) fn duplicate_parameter(name: &'static str, raw: &str) -> InvalidParam
 pub(super) fn malformed_parameter(name: Option<&str>) -> InvalidParameter {
     let name = name.unwrap_or_default().to_owned();
     let message = format!("The `{name}` query parameter value is not percent-encoded UTF-8");
-    problem(name, Vec::new(), message)
+    // Without a value, it would be missing.
+    problem(name, vec![String::new()], message)
 }
 
 pub(super) fn empty_parameter(name: &'static str, values: &[&str]) -> InvalidParameter {

@@ -37,7 +37,18 @@ impl RequestParams {
         for (name, raw) in path {
             reader.add_param(ParameterLocation::Path, name, raw);
         }
-        match base::percent::parse_form(query) {
+        let is_page = endpoint.error_format == ErrorFormat::Page;
+        if is_page && !reader.invalid.is_empty() {
+            return Err(Refusal::RouteNotFound);
+        }
+        let pairs = match base::percent::parse_form(query) {
+            // As unknown parameters, such as what was added to a shared link.
+            Err(_) if is_page => {
+                Ok(query.split('&').filter_map(|pair| base::percent::parse_form(pair).ok()).flatten().collect())
+            }
+            parsed => parsed,
+        };
+        match pairs {
             Ok(pairs) => {
                 for (name, raw) in pairs {
                     reader.add_param(ParameterLocation::Query, &name, raw);

@@ -59,7 +59,12 @@ impl ServerState {
         let handler = endpoint
             .handler
             .ok_or_else(|| Refusal::NotImplemented { operation: format!("{} {}", endpoint.method, facts.template) })?;
-        let params = self.verify_signature_first(endpoint, &auth, parse_params(endpoint, path, &head)).await?;
+        let is_for_program = may_answer_a_program(endpoint, &head);
+        let params = self.verify_signature_first(endpoint, &auth, parse_params(endpoint, path, &head)).await;
+        if params.is_err() && is_for_program {
+            trace.error_format = ErrorFormat::V2;
+        }
+        let params = params?;
         if pending.is_unread(endpoint) {
             self.collect_body(endpoint, &mut pending, &head, usize::MAX).await?;
         }
@@ -71,7 +76,6 @@ impl ServerState {
         }
         let body = body::parse_body(endpoint, content_type, &bytes, path_vocabulary.unwrap_or(Vocabulary::Post));
         let body = self.verify_signature_first(endpoint, &auth, body).await?;
-        let is_for_program = may_answer_a_program(endpoint, &head);
         let vocabulary_hints = find_vocabulary_hints(endpoint, &head, path_vocabulary, &params, &body);
         let call = RequestContext {
             endpoint,

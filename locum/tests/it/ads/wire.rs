@@ -86,6 +86,21 @@ fn body_of_another_type_or_too_large_is_refused_with_400() {
     let path = format!("/12/batch/accounts/{}/campaigns", ads.account);
     let send = |kind: &'static str| ads.person.send_signed(TestRequest::post(&path).body(kind, items.to_string()));
     is(&send("text/plain"), 400, "INVALID_PARAMETER", "");
+    let broken = TestRequest::post(&path).body("application/json", "[{\"a\": 1, \"a\": 1}]");
+    let refused = ads.person.send_signed(broken);
+    is(&refused, 400, "INVALID_PARAMETER", "");
+    assert!(refused.text().contains("not valid JSON"), "{}", refused.text());
+    let campaign = format!("/12/accounts/{}/campaigns/{}", ads.account, ads.campaign());
+    for (kind, body) in [
+        ("application/json", &b"{\"entity_status\": \"PAUSED\"}"[..]),
+        ("text/plain", b"entity_status=PAUSED"),
+        ("application/x-www-form-urlencoded", b"entity_status=PAUSED&name=caf\xe9"),
+    ] {
+        let request = TestRequest::new("PUT", &campaign).body(kind, body).bearer(&ads.person.token);
+        is(&shared_server().send(request), 400, "INVALID_PARAMETER", "");
+    }
+    let empty = TestRequest::new("PUT", format!("{campaign}?name=Renamed")).body("application/json", "");
+    ads.person.send_signed(empty).assert_status(200);
     send("application/json; charset=utf-8").assert_status(200);
     let large = TestRequest::post(&path).body("application/json", " ".repeat(2 * 1024 * 1024));
     let header = large.oauth1_header(&ads.person.oauth1_credentials(), &shared_server().url);

@@ -104,6 +104,13 @@ fn post_is_embedded_in_other_sites() {
     let of_repost = server.send(TestRequest::get(format!("/1.1/statuses/oembed.json?id={repost}"))).assert_status(200);
     assert_eq!((&of_repost["url"], &of_repost["html"]), (&embed["url"], &embed["html"]), "a repost is its original");
     server.send(TestRequest::get("/oembed")).assert_legacy_code(403, 38);
+    server.send(TestRequest::get("/oembed?url=%zz")).assert_legacy_code(400, 44);
+    // What others append to a link does not matter, and ids are numbers.
+    let profile = format!("/{}", reposter.username);
+    server.send(TestRequest::get(format!("{profile}?ref=50%off")).header("accept", "text/html")).assert_page(200);
+    let wrong = format!("{profile}/status/abc");
+    server.send(TestRequest::get(&wrong).header("accept", "text/html")).assert_page(404);
+    server.send(TestRequest::get(&wrong)).assert_problem(404, "about:blank");
     server.send(TestRequest::get("/oembed?url=https%3A%2F%2Fa.example%2F")).assert_legacy_code(400, 44);
     server.send(TestRequest::get("/1.1/statuses/oembed.json?id=7")).assert_legacy_code(404, 144);
 }
