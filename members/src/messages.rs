@@ -207,7 +207,11 @@ pub(crate) async fn show_conversation(
         });
         frame.unread_conversations = write.await?;
     }
-    let (text, attachment) = draft.load_fields(call, user).await?;
+    let (mut text, mut attachment) = draft.load_fields(call, user).await?;
+    if found.closed_because.is_some() {
+        // The page has no fields to link to.
+        frame.failure = text.error.take().or(attachment.file.error.take());
+    }
     let is_newest = cursor_of(&query).is_none();
     let newest = found.messages.last().map_or("0", |message| message.id.as_str());
     let page = MessageThreadPage {
