@@ -7,8 +7,8 @@ use network::passkeys::{MAX_PASSKEYS, Passkey, PasskeyRegistration};
 use network::security_events::{self, SecurityEvent};
 use network::two_factor::{self, CodeOutcome, TwoFactorSetup, TwoFactorStatus};
 use pages::{
-    FormField, Notice, PasskeyAddition, PasskeySettings, RecoveryCodesPage, SecurityEventItem, SecurityPage,
-    TwoFactorForms, TwoFactorSetupPage, device_name,
+    FormField, HtmlPage as _, Notice, PasskeyAddition, PasskeySettings, RecoveryCodesPage, SecurityEventItem,
+    SecurityPage, TwoFactorForms, TwoFactorSetupPage, device_name,
 };
 use store::Tx;
 use web::page_context::SITE_LINKS;
@@ -94,12 +94,16 @@ pub(super) async fn security_page(
     frame.notices = notice.map(Notice::success).into_iter().collect();
     frame.failure.clone_from(&refused.failure);
     let code = refused.status;
-    let page = SecurityPage {
+    let mut page = SecurityPage {
         frame,
         passkeys: passkey_settings(call, status, passkeys, &refused),
         two_factor: two_factor_forms(status, refused),
         events: events.into_iter().map(event_item).collect(),
     };
+    if code != 200 && page.frame.failure.is_none() && page.form_problems().is_empty() {
+        // The form that was refused is no longer on the page.
+        page.frame.failure = Some("Your security settings have changed. Please try again.".to_owned());
+    }
     Ok(visit.render_page(call, &page)?.status(code))
 }
 
