@@ -123,6 +123,8 @@ fn field_by_name<'p>(page: &'p mut PersonPage, name: &str) -> Option<&'p mut For
         "description" => &mut page.profile.description,
         "location" => &mut page.profile.location,
         "url" => &mut page.profile.url,
+        // Their page has no forms to act with.
+        _ if !page.is_active => return None,
         "text" => &mut page.post.text,
         "reply_to" => &mut page.post.reply_to,
         "quote" => &mut page.post.quote,
