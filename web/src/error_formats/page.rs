@@ -116,7 +116,7 @@ pub(super) fn render_page(status: u16, title: &str, detail: &str) -> HttpReply {
     let (title, detail) = (escape_html(title), escape_html(detail));
     let page = format!(
         "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>{title}</title>\n\
-         <h1>{title}</h1>\n<p>{detail}</p>\n</html>\n"
+         <main>\n<h1>{title}</h1>\n<p>{detail}</p>\n</main>\n</html>\n"
     );
     HttpReply::html(status, page)
 }
