@@ -3,7 +3,9 @@
 mod acme_server;
 mod bucket_server;
 mod database;
+mod html_document;
 mod mail_server;
+mod page_rules;
 mod postgres_server;
 mod process;
 mod redis_server;
@@ -20,6 +22,7 @@ mod world_template;
 pub(crate) use acme_server::AcmeServer;
 pub(crate) use bucket_server::BucketServer;
 pub(crate) use database::{DatabaseEngine, suite_engine};
+pub(crate) use html_document::{Document, Element};
 pub(crate) use mail_server::MailServer;
 pub(crate) use postgres_server::PostgresServer;
 pub(crate) use process::{CommandOutput, locum_command, locum_command_with_socket, run_command};

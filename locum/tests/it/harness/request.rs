@@ -9,7 +9,7 @@ use base64::prelude::BASE64_STANDARD;
 use serde_json::Value;
 use ureq::http::{self, HeaderMap, HeaderValue};
 
-use super::{exchange_to_close, response_log, unique_number};
+use super::{exchange_to_close, page_rules, response_log, unique_number};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
@@ -126,7 +126,7 @@ impl TestRequest {
         let body = response.body_mut().read_to_vec()?;
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         response_log::record_response(method, &target, status, &headers, &body);
-        Ok(TestResponse { request_line: format!("{method} {target}"), status, headers, body })
+        Ok(TestResponse::read(format!("{method} {target}"), status, headers, body))
     }
 
     pub(super) fn try_send_for_head(self, agent: &ureq::Agent, url: &str) -> Result<u16, ureq::Error> {
@@ -183,16 +183,18 @@ impl TestRequest {
         let text = exchange_to_close(stream, bytes);
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{method} {target}: {text:?}"));
         let fields = head.lines().skip(1).filter_map(|line| line.split_once(": "));
-        TestResponse {
-            request_line: format!("{method} {target}"),
-            status: head[9..12].parse().unwrap(),
-            headers: fields.map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect(),
-            body: body.as_bytes().to_vec(),
-        }
+        let headers = fields.map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
+        let status = head[9..12].parse().unwrap();
+        TestResponse::read(format!("{method} {target}"), status, headers, body.as_bytes().to_vec())
     }
 }
 
 impl TestResponse {
+    fn read(request_line: String, status: u16, headers: HeaderMap, body: Vec<u8>) -> Self {
+        page_rules::check_response(&request_line, status, &headers, &body);
+        Self { request_line, status, headers, body }
+    }
+
     pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }

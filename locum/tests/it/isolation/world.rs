@@ -1,5 +1,7 @@
 //! A world with an author in each situation, who has published something in each place of the site.
 
+use std::fmt::Display;
+
 use serde_json::{Value, json};
 
 use super::situations::{SITUATIONS, Situation};
@@ -65,11 +67,15 @@ pub(super) struct World<'s> {
 
 fn create_bookmark_folder(user: &TestUser<'_>) -> String {
     let path = format!("/2/users/{}/bookmarks/folders", user.id);
-    id_of(&user.post(path, &json!({ "name": "Of all authors" })).assert_accepted())
+    id_of(&user.post(path, &json!({ "name": hostile("Of all authors") })).assert_accepted())
 }
 
 fn marker(number: usize) -> String {
     format!("zq{number:04}z")
+}
+
+fn hostile(text: impl Display) -> String {
+    format!("\"><script>{text}")
 }
 
 /// The words in a text that contents may have.
@@ -112,10 +118,10 @@ impl<'s> World<'s> {
         let [viewer, outsider, hub] = ["viewer", "outsider", "hub"].map(|name| server.new_user(name));
         server.run_cli(&["message", "open", &viewer.id]).assert_success();
         server.run_cli(&["user", "protect", &outsider.id]).assert_success();
-        let community = ["community", "create", "Behind doors", "--owner", &hub.id, "--access", "Closed"];
+        let community = ["community", "create", &hostile("Behind doors"), "--owner", &hub.id, "--access", "Closed"];
         let community = server.run_cli(&community).json()["id"].as_str().unwrap().to_owned();
         let list = |owner: &TestUser<'_>, private: bool| {
-            id_of(&owner.post("/2/lists", &json!({ "name": "Authors", "private": private })).assert_accepted())
+            id_of(&owner.post("/2/lists", &json!({ "name": hostile("Authors"), "private": private })).assert_accepted())
         };
         let mut world = Self {
             viewer_post: viewer.publish_text("The viewer asks"),
@@ -196,15 +202,15 @@ impl<'s> World<'s> {
         self.contents.push(Content { marker, what, author, subject });
     }
 
-    /// The marker of the content that is added next.
+    /// The marker of the content that is added next, where every page must escape it.
     fn next_marker(&self) -> String {
-        marker(self.contents.len())
+        hostile(marker(self.contents.len()))
     }
 
     fn create_author(&mut self, situation: &'static Situation) -> Author<'s> {
         let place = self.authors.len();
-        let (username, name_marker) = (format!("author{place}of"), self.next_marker());
-        let (name, about) = (format!("--name=Name {name_marker}"), format!("--description=About {name_marker}"));
+        let (username, name_marker) = (format!("author{place}of"), marker(self.contents.len()));
+        let [name, about] = ["name", "description"].map(|field| format!("--{field}={}", self.next_marker()));
         let create = ["user", "create", &username, &name, &about, "--password", PASSWORD];
         let id = self.execute_command(&create)["id"].as_str().unwrap().to_owned();
         self.add_content(place, "name", Subject::User(id.clone()));
@@ -357,7 +363,7 @@ impl<'s> World<'s> {
         browser.sign_in(&self.viewer.username, PASSWORD, "/home");
         for author in authors.iter_mut().filter(|author| (author.situation.post_options)(self).is_none()) {
             let page = browser.get(format!("/compose?quote={}", author.posts[0]));
-            let text = format!("To be written, {}", author.place);
+            let text = hostile(author.place);
             let saved = browser.submit(&page, "/compose", &[("text", &*text), ("act", "draft")]);
             assert_eq!(saved.status, 303, "{}", saved.text());
             saved.header("location").rsplit("#d").next().unwrap().clone_into(&mut author.draft);
@@ -368,7 +374,7 @@ impl<'s> World<'s> {
     pub(super) fn edit_mention(&self, author: &mut Author<'_>) {
         self.execute_command(&["user", "premium", &author.user.id]);
         let word = marker(9000 + author.place);
-        let edit = json!({ "text": format!("Edited {word}"), "edit_options": { "previous_post_id": author.posts[1] } });
+        let edit = json!({ "text": hostile(word), "edit_options": { "previous_post_id": author.posts[1] } });
         author.posts.push(id_of(&author.user.create_post(&edit).assert_accepted()));
     }
 

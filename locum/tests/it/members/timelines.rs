@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{press, signed_in, submit_to};
-use crate::harness::{TestServer, shared_server};
+use crate::harness::{TestServer, percent_encode, shared_server};
 use crate::pages::browser::Browser;
 
 /// Bytes of HTML of a page with twenty posts.
@@ -30,6 +30,18 @@ fn visitor_who_is_not_signed_in_is_asked_to_before_the_home_timeline() {
         let reply = browser.get(path);
         assert_eq!(reply.status, 303, "{path}");
         assert!(reply.header("location").starts_with("/login?next=%2F"), "{path}");
+    }
+}
+
+#[test]
+fn links_to_sign_in_lead_back() {
+    let server = shared_server();
+    let author = server.new_user("author");
+    let path = format!("/{}/status/{}", author.username, author.publish_text("For visitors"));
+    let link = format!("<a href=\"/login?next={}\">Sign in</a>", percent_encode(&path));
+    for page in [path.clone(), format!("/join?next={path}")] {
+        let text = Browser::new(server).get(page).assert_page(200);
+        assert!(text.contains(&link), "{text}");
     }
 }
 

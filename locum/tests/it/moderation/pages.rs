@@ -35,7 +35,7 @@ pub(super) fn report(browser: &mut Browser<'_>, subject: &str, category: &str) -
     if page.status != 200 {
         return page.status;
     }
-    browser.submit(&page, &path, &[("category", category), ("text", "Look at this")]).status
+    browser.submit(&page, &path, &[("category", category), ("text", "Look at <b>this</b>")]).status
 }
 
 #[test]
@@ -53,26 +53,32 @@ fn report_is_read_acted_upon_and_appealed() {
 
     let queue = moderator.get("/admin");
     assert_eq!(queue.status, 200);
-    assert!(queue.text().contains("buy &#60;b&#62;now") && queue.text().contains("Look at this"), "{}", queue.text());
-    let done = moderator.submit(&queue, "/admin/reports", &[("act", "remove"), ("reason", "Rule 1"), ("days", "7")]);
+    assert!(
+        queue.text().contains("buy &#60;b&#62;now") && queue.text().contains("Look at &#60;b&#62;this"),
+        "{}",
+        queue.text()
+    );
+    let done =
+        moderator.submit(&queue, "/admin/reports", &[("act", "remove"), ("reason", "Rule <b>1</b>"), ("days", "7")]);
     assert_eq!(done.status, 303, "{}", done.text());
     assert!(moderator.get("/admin").text().contains("No open reports"));
     assert!(author.get(format!("/2/posts/{post}")).assert_status(200).get("data").is_none());
     assert!(reporter.get("/notifications").text().contains("took action"));
-    assert!(author_browser.get("/notifications").text().contains("Reason: Rule 1"));
+    assert!(author_browser.get("/notifications").text().contains("Reason: Rule &#60;b&#62;1"));
 
     let decisions = author_browser.get("/settings/moderation");
-    assert!(decisions.text().contains("removed a post") && decisions.text().contains("Rule 1"));
-    let appealed = author_browser.submit(&decisions, "/settings/moderation", &[("text", "It was a joke")]);
+    assert!(decisions.text().contains("removed a post") && decisions.text().contains("Rule &#60;b&#62;1"));
+    let appealed = author_browser.submit(&decisions, "/settings/moderation", &[("text", "It was <b>a joke</b>")]);
     assert_eq!(appealed.status, 303);
     assert!(author_browser.get("/settings/moderation").text().contains("You appealed"));
     let queue = moderator.get("/admin");
     let text = queue.text();
-    assert!(text.contains("It was a joke") && text.contains("buy &#60;b&#62;now"), "{text}");
-    assert!(text.contains("<bdi>had a post removed: Rule 1</bdi>"), "{text}");
-    let decided = moderator.submit(&queue, "/admin/appeals", &[("decision", "accept"), ("answer", "Fair enough")]);
+    assert!(text.contains("It was &#60;b&#62;a joke") && text.contains("buy &#60;b&#62;now"), "{text}");
+    assert!(text.contains("<bdi>had a post removed: Rule &#60;b&#62;1"), "{text}");
+    let decided =
+        moderator.submit(&queue, "/admin/appeals", &[("decision", "accept"), ("answer", "Fair <b>enough</b>")]);
     assert_eq!(decided.status, 303, "{}", decided.text());
-    assert!(author_browser.get("/settings/moderation").text().contains("Fair enough"));
+    assert!(author_browser.get("/settings/moderation").text().contains("Fair &#60;b&#62;enough"));
     assert_eq!(author.fetch_post(&post, "text")["text"], "buy &lt;b&gt;now&lt;/b&gt;");
 }
 
@@ -244,14 +250,15 @@ fn forms_of_other_sites_change_nothing() {
 fn suspended_person_appeals_by_the_link_in_the_email() {
     let server = TestServer::start(&[]);
     let user = server.new_user_with("author", &["--email", "author@example.org"]);
-    let action = moderate_on(&server, &["ban", &user.username, "--reason", "Rule 4"]);
+    let action = moderate_on(&server, &["ban", &user.username, "--reason", "Rule <b>4</b>"]);
     let (_, mut developer) = member(&server, "developer");
     let message = newest_email(&mut developer);
+    assert!(message.contains("Rule &#60;b&#62;4"), "{message}");
     let token = message.split("/appeal?token=").nth(1).unwrap();
     let token: String = token.chars().take_while(char::is_ascii_alphanumeric).collect();
     let mut browser = Browser::new(&server);
     let page = browser.get(format!("/appeal?token={token}"));
-    assert!(page.text().contains("Rule 4"), "{}", page.text());
+    assert!(page.text().contains("Rule &#60;b&#62;4"), "{}", page.text());
     let empty = browser.submit(&page, "/appeal", &[("text", " ")]);
     assert_eq!(empty.status, 400);
     assert!(empty.text().contains("An appeal has 1 to 2000 characters") && empty.text().contains("name=\"text\""));

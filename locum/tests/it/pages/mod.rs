@@ -3,6 +3,7 @@
 mod access;
 pub(crate) mod browser;
 mod email_consent;
+mod forms;
 mod guessing;
 mod headers;
 mod hostile;

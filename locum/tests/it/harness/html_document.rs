@@ -59,10 +59,6 @@ impl Document {
         self.elements.iter().filter(move |element| element.around.contains(&place))
     }
 
-    pub(crate) fn text(&self) -> &str {
-        &self.elements[0].text
-    }
-
     fn opened(&mut self, tag: &Tag) -> TokenSinkResult<()> {
         let name = tag.name.to_string();
         let inner = self.open.last().map(|place| self.elements[*place].name.clone());
@@ -98,8 +94,8 @@ impl Document {
 
 fn is_phrase(name: &str) -> bool {
     const PHRASES: &[&str] = &[
-        "a", "bdi", "code", "span", "strong", "svg", "path", "circle", "rect", "time", "mark", "input", "label",
-        "button", "meter",
+        "a", "bdi", "br", "button", "circle", "code", "em", "img", "input", "label", "mark", "meter", "path", "rect",
+        "span", "strong", "svg", "time",
     ];
     PHRASES.contains(&name)
 }
