@@ -70,7 +70,7 @@ impl AccountSettingsPage {
     const SECTION: &'static str = "Account";
 }
 
-html_page!(AccountSettingsPage, "account", |_| "Account".to_owned(), |page| vec![
+html_page!(AccountSettingsPage, |_| "Account".to_owned(), |page| vec![
     ("username", &page.username.username),
     ("username_password", &page.username.password),
     ("email", &page.email.email),
@@ -104,7 +104,7 @@ impl SessionsPage {
     const SECTION: &'static str = "Sessions";
 }
 
-html_page!(SessionsPage, "sessions", |_| "Sessions".to_owned());
+html_page!(SessionsPage, |_| "Sessions".to_owned());
 
 pub struct ConnectedAppItem {
     pub id: String,
@@ -128,4 +128,4 @@ impl ConnectedAppsPage {
     const SECTION: &'static str = "Connected apps";
 }
 
-html_page!(ConnectedAppsPage, "connected", |_| "Connected apps".to_owned());
+html_page!(ConnectedAppsPage, |_| "Connected apps".to_owned());

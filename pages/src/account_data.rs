@@ -31,7 +31,7 @@ impl AccountDataPage {
     const SECTION: &'static str = "Your data";
 }
 
-html_page!(AccountDataPage, "account-data", |_| "Your data".to_owned(), |page| vec![
+html_page!(AccountDataPage, |_| "Your data".to_owned(), |page| vec![
     ("archive_password", &page.archive.password),
     ("password", &page.deletion.password)
 ]);
@@ -56,4 +56,4 @@ impl RestoreAccountPage {
     }
 }
 
-html_page!(RestoreAccountPage, "restore-account", |_| "Restore your account?".to_owned());
+html_page!(RestoreAccountPage, |_| "Restore your account?".to_owned());

@@ -17,7 +17,6 @@ pub struct ForgotPasswordPage {
 
 html_page!(
     ForgotPasswordPage,
-    "forgotten",
     |page| if page.sent { "Check your inbox".to_owned() } else { "Reset your password".to_owned() },
     |page| vec![("email", &page.email)]
 );
@@ -44,7 +43,6 @@ pub struct ResetPasswordPage {
 
 html_page!(
     ResetPasswordPage,
-    "reset",
     |page| match page.state {
         PasswordResetState::ValidLink { .. } => "Choose a new password".to_owned(),
         PasswordResetState::InvalidLink => "This link no longer works".to_owned(),
@@ -79,7 +77,7 @@ pub struct EmailConfirmationPage {
     pub state: EmailConfirmationState,
 }
 
-html_page!(EmailConfirmationPage, "confirmed", |page| {
+html_page!(EmailConfirmationPage, |page| {
     match page.state {
         EmailConfirmationState::LinkOpened { .. } => "Confirm your email address".to_owned(),
         EmailConfirmationState::Sent { .. } => "Check your inbox".to_owned(),

@@ -94,7 +94,7 @@ pub struct AppListPage {
     pub pager: Pager,
 }
 
-html_page!(AppListPage, "apps", |_| "Your apps".to_owned());
+html_page!(AppListPage, |_| "Your apps".to_owned());
 
 /// Form fields: `name`, `description`, `website`, `kind` ([`AppKind::name`]), `permission`
 /// ([`PermissionLevel::name`]), `callbacks` (one per line), and `sign_in` and `email`, which are `on` or
@@ -139,8 +139,6 @@ pub struct NewAppPage {
 }
 
 impl HtmlPage for NewAppPage {
-    const NAME: &'static str = "new-app";
-
     fn title(&self) -> String {
         "Create app".to_owned()
     }
@@ -175,8 +173,6 @@ impl AppSettingsPage {
 }
 
 impl HtmlPage for AppSettingsPage {
-    const NAME: &'static str = "app-settings";
-
     fn title(&self) -> String {
         format!("Settings: {}", self.app.name)
     }

@@ -58,7 +58,7 @@ pub struct OAuth1AuthorizePage {
     pub switch: String,
 }
 
-html_page!(OAuth1AuthorizePage, "authorize", |page| format!("Authorize {}", page.app.name));
+html_page!(OAuth1AuthorizePage, |page| format!("Authorize {}", page.app.name));
 
 /// OAuth 1.0a without a callback.
 #[derive(Template)]
@@ -78,7 +78,7 @@ impl PinPage {
     }
 }
 
-html_page!(PinPage, "pin", |page| format!("PIN for {}", page.app.name));
+html_page!(PinPage, |page| format!("PIN for {}", page.app.name));
 
 /// OAuth 1.0a without a callback: access was denied.
 #[derive(Template)]
@@ -88,7 +88,7 @@ pub struct AuthorizationDeniedPage {
     pub app: AppSummary,
 }
 
-html_page!(AuthorizationDeniedPage, "cancelled", |_| "Access denied".to_owned());
+html_page!(AuthorizationDeniedPage, |_| "Access denied".to_owned());
 
 /// Form fields: the names in `hidden`, and `decision` (`allow` or `deny`).
 #[derive(Template)]
@@ -128,4 +128,4 @@ impl OAuth2ConsentPage {
     }
 }
 
-html_page!(OAuth2ConsentPage, "consent", |page| format!("Authorize {}", page.app.name));
+html_page!(OAuth2ConsentPage, |page| format!("Authorize {}", page.app.name));

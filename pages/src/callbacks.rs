@@ -53,9 +53,7 @@ impl CallbackTesterPage {
     const TAB: AppTab = AppTab::Callbacks;
 }
 
-html_page!(CallbackTesterPage, "callbacks", |page| format!("Callback tester: {}", page.app.name), |page| vec![(
-    "url", &page.url
-)]);
+html_page!(CallbackTesterPage, |page| format!("Callback tester: {}", page.app.name), |page| vec![("url", &page.url)]);
 
 /// Form fields: `name`, which must be the app's name.
 #[derive(Template)]
@@ -72,4 +70,4 @@ impl DeleteAppPage {
     const TAB: AppTab = AppTab::Delete;
 }
 
-html_page!(DeleteAppPage, "delete", |page| format!("Delete {}", page.app.name), |page| vec![("name", &page.name)]);
+html_page!(DeleteAppPage, |page| format!("Delete {}", page.app.name), |page| vec![("name", &page.name)]);

@@ -25,7 +25,7 @@ pub struct ConversationCardPage {
     pub choices: Vec<ConversationChoice>,
 }
 
-html_page!(ConversationCardPage, "conversation", |page| match page.heading.as_str() {
+html_page!(ConversationCardPage, |page| match page.heading.as_str() {
     "" => "Join the conversation".to_owned(),
     heading => heading.to_owned(),
 });
@@ -45,7 +45,6 @@ pub struct ComposePage {
 
 html_page!(
     ComposePage,
-    "compose",
     |page| if page.is_reply { "Write a reply".to_owned() } else { "Write a post".to_owned() },
     |page| vec![("text", &page.text)]
 );
@@ -66,4 +65,4 @@ pub struct PostSentPage {
     pub thanks: Option<ThankYouMessage>,
 }
 
-html_page!(PostSentPage, "written", |_| "Your post was sent".to_owned());
+html_page!(PostSentPage, |_| "Your post was sent".to_owned());

@@ -124,4 +124,4 @@ pub struct ErrorPage {
     pub reference: Option<String>,
 }
 
-html_page!(ErrorPage, "error", |page| page.kind.heading().to_owned());
+html_page!(ErrorPage, |page| page.kind.heading().to_owned());

@@ -96,7 +96,7 @@ impl AppKeysPage {
     const TAB: AppTab = AppTab::Keys;
 }
 
-html_page!(AppKeysPage, "keys", |page| format!("Keys and tokens: {}", page.app.name));
+html_page!(AppKeysPage, |page| format!("Keys and tokens: {}", page.app.name));
 
 #[derive(Template)]
 #[template(path = "regenerate.html")]
@@ -108,7 +108,7 @@ pub struct RegenerateKeyPage {
     pub action: String,
 }
 
-html_page!(RegenerateKeyPage, "regenerate", |page| {
+html_page!(RegenerateKeyPage, |page| {
     let verb = if page.exists { "Regenerate" } else { "Create" };
     format!("{verb} {}", page.kind.noun_phrase())
 });

@@ -17,4 +17,4 @@ pub struct LandingPage {
     pub description: String,
 }
 
-html_page!(LandingPage, "landing", |_| "Welcome".to_owned());
+html_page!(LandingPage, |_| "Welcome".to_owned());

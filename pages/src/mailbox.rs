@@ -26,7 +26,7 @@ impl MailboxPage {
     const SECTION: &'static str = "Mailbox";
 }
 
-html_page!(MailboxPage, "mailbox", |_| "Mailbox".to_owned());
+html_page!(MailboxPage, |_| "Mailbox".to_owned());
 
 #[derive(Template)]
 #[template(path = "email.html")]
@@ -61,4 +61,4 @@ impl EmailPage {
     }
 }
 
-html_page!(EmailPage, "email", |page| page.subject.clone());
+html_page!(EmailPage, |page| page.subject.clone());

@@ -456,8 +456,6 @@ impl EmptyState {
 }
 
 impl HtmlPage for AdsManagerPage {
-    const NAME: &'static str = "ads-manager";
-
     fn title(&self) -> String {
         match &self.account {
             Some(account) => format!("{}: {}", self.heading, account.name),

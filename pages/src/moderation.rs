@@ -16,7 +16,7 @@ pub struct TextPage {
     pub html: String,
 }
 
-html_page!(TextPage, "text", |page| page.title.clone());
+html_page!(TextPage, |page| page.title.clone());
 
 /// Sends `kind`, `id`, `category` and `text`.
 #[derive(Template)]
@@ -33,7 +33,7 @@ pub struct ReportPage {
     pub text: FormField,
 }
 
-html_page!(ReportPage, "report", |page| format!("Report a {}", page.kind), |page| vec![("text", &page.text)]);
+html_page!(ReportPage, |page| format!("Report a {}", page.kind), |page| vec![("text", &page.text)]);
 
 pub struct DecisionItem {
     pub id: String,
@@ -71,7 +71,7 @@ impl DecisionsPage {
     const SECTION: &'static str = "Moderation";
 }
 
-html_page!(DecisionsPage, "decisions", |_| "What moderators decided".to_owned());
+html_page!(DecisionsPage, |_| "What moderators decided".to_owned());
 
 pub const ACCOUNTS_PATH: &str = "/admin/accounts";
 
@@ -172,7 +172,7 @@ pub struct AdminQueuePage {
     pub pager: Pager,
 }
 
-html_page!(AdminQueuePage, "admin_queue", |_| "Reports".to_owned());
+html_page!(AdminQueuePage, |_| "Reports".to_owned());
 
 pub struct AdminAccountItem {
     pub id: String,
@@ -225,7 +225,7 @@ pub struct AdminAccountPage {
     pub account: Option<AdminAccountItem>,
 }
 
-html_page!(AdminAccountPage, "admin_account", |_| "Accounts".to_owned(), |page| vec![("username", &page.username)]);
+html_page!(AdminAccountPage, |_| "Accounts".to_owned(), |page| vec![("username", &page.username)]);
 
 pub struct AdminActionItem {
     pub id: String,
@@ -255,7 +255,7 @@ pub struct AdminActionsPage {
     pub pager: Pager,
 }
 
-html_page!(AdminActionsPage, "admin_actions", |_| "Actions".to_owned());
+html_page!(AdminActionsPage, |_| "Actions".to_owned());
 
 pub struct ApplicationItem {
     pub id: String,
@@ -297,7 +297,7 @@ pub struct AdminPeoplePage {
     pub username: FormField,
 }
 
-html_page!(AdminPeoplePage, "admin_people", |_| "People".to_owned(), |page| vec![("username", &page.username)]);
+html_page!(AdminPeoplePage, |_| "People".to_owned(), |page| vec![("username", &page.username)]);
 
 pub struct SettingItem {
     pub name: &'static str,
@@ -324,7 +324,7 @@ pub struct AdminSitePage {
     pub sections: Vec<SettingSection>,
 }
 
-html_page!(AdminSitePage, "admin_site", |_| "Site".to_owned(), |page| {
+html_page!(AdminSitePage, |_| "Site".to_owned(), |page| {
     let settings = page.sections.iter().flat_map(|section| &section.settings);
     settings.map(|one| (one.name, &one.value)).collect()
 });
@@ -357,7 +357,7 @@ pub struct AdminTermsPage {
     pub hold: bool,
 }
 
-html_page!(AdminTermsPage, "admin_terms", |_| "Blocked terms".to_owned(), |page| vec![("term", &page.term)]);
+html_page!(AdminTermsPage, |_| "Blocked terms".to_owned(), |page| vec![("term", &page.term)]);
 
 pub struct AuditFact {
     pub name: String,
@@ -383,4 +383,4 @@ pub struct AdminAuditPage {
     pub pager: Pager,
 }
 
-html_page!(AdminAuditPage, "admin_audit", |_| "Audit log".to_owned());
+html_page!(AdminAuditPage, |_| "Audit log".to_owned());

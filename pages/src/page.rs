@@ -5,9 +5,6 @@ use crate::{FormProblem, PageFrame};
 use base::Fault;
 
 pub trait HtmlPage: askama::Template + Sized {
-    /// Unique. The samples of a page, in `tests/it/samples`, are named after it.
-    const NAME: &'static str;
-
     /// Without the site's name.
     fn title(&self) -> String;
 
@@ -31,15 +28,13 @@ pub trait HtmlPage: askama::Template + Sized {
     }
 }
 
-/// Implements [`HtmlPage`]: the page's name, its title and, if it has a form, its fields by their IDs.
+/// Implements [`HtmlPage`]: the page's title and, if it has a form, its fields by their IDs.
 macro_rules! html_page {
-    ($page:ty, $name:literal, $title:expr) => {
-        crate::page::html_page!($page, $name, $title, |_| Vec::new());
+    ($page:ty, $title:expr) => {
+        crate::page::html_page!($page, $title, |_| Vec::new());
     };
-    ($page:ty, $name:literal, $title:expr, $fields:expr) => {
+    ($page:ty, $title:expr, $fields:expr) => {
         impl crate::HtmlPage for $page {
-            const NAME: &'static str = $name;
-
             fn title(&self) -> String {
                 let title: fn(&Self) -> String = $title;
                 title(self)

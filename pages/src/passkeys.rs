@@ -71,4 +71,4 @@ impl PasskeySetupPage {
     const SECTION: &'static str = "Security";
 }
 
-html_page!(PasskeySetupPage, "passkey-setup", |_| "Add a passkey".to_owned());
+html_page!(PasskeySetupPage, |_| "Add a passkey".to_owned());

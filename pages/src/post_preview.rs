@@ -33,4 +33,4 @@ impl PostPreviewPage {
     }
 }
 
-html_page!(PostPreviewPage, "preview", |page| format!("Preview of a post by @{}", page.username));
+html_page!(PostPreviewPage, |page| format!("Preview of a post by @{}", page.username));

@@ -172,7 +172,7 @@ pub struct SearchConsolePage {
     pub operators: Vec<OperatorHelp>,
 }
 
-html_page!(SearchConsolePage, "search-console", |_| "Search console".to_owned(), |page| vec![
+html_page!(SearchConsolePage, |_| "Search console".to_owned(), |page| vec![
     ("query", &page.query),
     ("post", &page.post)
 ]);

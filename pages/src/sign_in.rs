@@ -50,10 +50,7 @@ pub struct CancelForm {
     pub hidden: Vec<(String, String)>,
 }
 
-html_page!(SignInPage, "sign-in", |_| "Sign in".to_owned(), |page| vec![
-    ("login", &page.login),
-    ("password", &page.password)
-]);
+html_page!(SignInPage, |_| "Sign in".to_owned(), |page| vec![("login", &page.login), ("password", &page.password)]);
 
 /// The link with which the account becomes the first owner of the site.
 pub struct OwnerSetup {
@@ -94,7 +91,6 @@ pub struct SignUpPage {
 
 html_page!(
     SignUpPage,
-    "sign-up",
     |page| match page.access {
         _ if page.owner_setup.is_some() => "Set up this site",
         RegistrationAccess::Approval => "Apply for an account",
@@ -137,4 +133,4 @@ pub struct SignOutPage {
     pub back: String,
 }
 
-html_page!(SignOutPage, "sign-out", |_| "Sign out".to_owned());
+html_page!(SignOutPage, |_| "Sign out".to_owned());

@@ -75,9 +75,9 @@ impl RefusedRequestPage {
     }
 }
 
-html_page!(RefusedRequestPage, "refused_request", |_| "Refused request".to_owned());
+html_page!(RefusedRequestPage, |_| "Refused request".to_owned());
 
-html_page!(SignatureExplainerPage, "signature", |_| "Signature explainer".to_owned(), |page| vec![
+html_page!(SignatureExplainerPage, |_| "Signature explainer".to_owned(), |page| vec![
     ("method", &page.method),
     ("url", &page.url),
     ("authorization", &page.authorization),

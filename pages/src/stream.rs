@@ -42,7 +42,7 @@ impl StreamRulesPage {
     const TAB: AppTab = AppTab::Stream;
 }
 
-html_page!(StreamRulesPage, "stream", |page| format!("Stream: {}", page.app.name), |page| vec![
+html_page!(StreamRulesPage, |page| format!("Stream: {}", page.app.name), |page| vec![
     ("value", &page.value),
     ("tag", &page.tag)
 ]);
@@ -61,4 +61,4 @@ impl LiveStreamPage {
     const TAB: AppTab = AppTab::Stream;
 }
 
-html_page!(LiveStreamPage, "live", |page| format!("Live: {}", page.app.name));
+html_page!(LiveStreamPage, |page| format!("Live: {}", page.app.name));

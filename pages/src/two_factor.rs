@@ -21,7 +21,7 @@ pub struct SignInCodePage {
     pub restart: String,
 }
 
-html_page!(SignInCodePage, "sign-in-code", |_| "Enter your code".to_owned(), |page| vec![("code", &page.code)]);
+html_page!(SignInCodePage, |_| "Enter your code".to_owned(), |page| vec![("code", &page.code)]);
 
 pub enum TwoFactorForms {
     /// Form fields: `password`.
@@ -65,7 +65,7 @@ impl SecurityPage {
     const SECTION: &'static str = "Security";
 }
 
-html_page!(SecurityPage, "security", |_| "Security".to_owned(), |page| {
+html_page!(SecurityPage, |_| "Security".to_owned(), |page| {
     let mut fields = match &page.two_factor {
         TwoFactorForms::Off { password, .. } => vec![("password", password)],
         TwoFactorForms::On { codes_password, codes_code, off_password, off_code, .. } => vec![
@@ -108,9 +108,7 @@ impl TwoFactorSetupPage {
     }
 }
 
-html_page!(TwoFactorSetupPage, "two-factor-setup", |_| "Turn on two-factor sign-in".to_owned(), |page| vec![(
-    "code", &page.code
-)]);
+html_page!(TwoFactorSetupPage, |_| "Turn on two-factor sign-in".to_owned(), |page| vec![("code", &page.code)]);
 
 /// Shown once.
 #[derive(Template)]
@@ -124,7 +122,7 @@ impl RecoveryCodesPage {
     const SECTION: &'static str = "Security";
 }
 
-html_page!(RecoveryCodesPage, "recovery-codes", |_| "Recovery codes".to_owned());
+html_page!(RecoveryCodesPage, |_| "Recovery codes".to_owned());
 
 /// Modules around the code that stay light.
 const QUIET_ZONE: usize = 4;

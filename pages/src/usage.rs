@@ -48,4 +48,4 @@ impl AppUsagePage {
     const TAB: AppTab = AppTab::Usage;
 }
 
-html_page!(AppUsagePage, "usage", |page| format!("Usage: {}", page.app.name));
+html_page!(AppUsagePage, |page| format!("Usage: {}", page.app.name));

@@ -113,4 +113,4 @@ impl WebhooksPage {
     const TAB: AppTab = AppTab::Webhooks;
 }
 
-html_page!(WebhooksPage, "webhooks", |page| format!("Webhooks: {}", page.app.name));
+html_page!(WebhooksPage, |page| format!("Webhooks: {}", page.app.name));

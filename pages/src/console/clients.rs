@@ -56,4 +56,4 @@ impl ClientsPage {
     const SECTION: &'static str = "Connect";
 }
 
-html_page!(ClientsPage, "console_clients", |_| "Connect your client".to_owned());
+html_page!(ClientsPage, |_| "Connect your client".to_owned());

@@ -40,7 +40,7 @@ impl ConsoleClockPage {
     const SECTION: &'static str = "Clock";
 }
 
-html_page!(ConsoleClockPage, "console_clock", |_| "Clock".to_owned(), |page| vec![
+html_page!(ConsoleClockPage, |_| "Clock".to_owned(), |page| vec![
     ("by", &page.by),
     ("time", &page.time),
     ("factor", &page.factor)

@@ -45,7 +45,7 @@ impl ExplorerPage {
     const SECTION: &'static str = "API explorer";
 }
 
-html_page!(ExplorerPage, "console_explorer", |_| "API explorer".to_owned());
+html_page!(ExplorerPage, |_| "API explorer".to_owned());
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExplorerInput {
@@ -127,8 +127,6 @@ impl ExplorerOperationPage {
 }
 
 impl HtmlPage for ExplorerOperationPage {
-    const NAME: &'static str = "console_operation";
-
     fn title(&self) -> String {
         format!("{} {}", self.operation.method, self.operation.path)
     }

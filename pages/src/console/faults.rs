@@ -69,7 +69,7 @@ impl FaultsPage {
     }
 }
 
-html_page!(FaultsPage, "console_faults", |_| "Faults".to_owned(), |page| {
+html_page!(FaultsPage, |_| "Faults".to_owned(), |page| {
     let inputs = page.parameters.iter().chain(&page.conditions).map(|input| (input.name, &input.typed));
     [("effect", &page.effect)].into_iter().chain(inputs).collect()
 });

@@ -61,4 +61,4 @@ impl ConsoleHomePage {
     const SECTION: &'static str = "Home";
 }
 
-html_page!(ConsoleHomePage, "console_home", |_| "Console".to_owned());
+html_page!(ConsoleHomePage, |_| "Console".to_owned());

@@ -43,4 +43,4 @@ impl ConsoleLimitsPage {
     }
 }
 
-html_page!(ConsoleLimitsPage, "console_limits", |_| "Limits and cost".to_owned());
+html_page!(ConsoleLimitsPage, |_| "Limits and cost".to_owned());

@@ -44,7 +44,7 @@ impl PeoplePage {
     const SECTION: &'static str = "People";
 }
 
-html_page!(PeoplePage, "console_people", |_| "People".to_owned(), |page| vec![
+html_page!(PeoplePage, |_| "People".to_owned(), |page| vec![
     ("username", &page.username),
     ("name", &page.name),
     ("description", &page.description)
@@ -156,7 +156,7 @@ impl PersonPage {
     }
 }
 
-html_page!(PersonPage, "console_person", |page| format!("@{}", page.person.username), |page| vec![
+html_page!(PersonPage, |page| format!("@{}", page.person.username), |page| vec![
     ("username", &page.profile.username),
     ("name", &page.profile.name),
     ("description", &page.profile.description),

@@ -156,12 +156,9 @@ impl ConsoleRequestDiffPage {
     const SECTION: &'static str = "Requests";
 }
 
-html_page!(ConsoleRequestsPage, "console_requests", |_| "Requests".to_owned(), |page| vec![
+html_page!(ConsoleRequestsPage, |_| "Requests".to_owned(), |page| vec![
     ("status", &page.filter.status),
     ("user", &page.filter.user)
 ]);
-html_page!(ConsoleRequestPage, "console_request", |page| format!("{} {}", page.line.method, page.line.target));
-html_page!(ConsoleRequestDiffPage, "console_request_diff", |_| "Compare two requests".to_owned(), |page| vec![
-    ("a", &page.a),
-    ("b", &page.b)
-]);
+html_page!(ConsoleRequestPage, |page| format!("{} {}", page.line.method, page.line.target));
+html_page!(ConsoleRequestDiffPage, |_| "Compare two requests".to_owned(), |page| vec![("a", &page.a), ("b", &page.b)]);

@@ -42,4 +42,4 @@ impl ConsoleSnapshotsPage {
     const SECTION: &'static str = "Snapshots";
 }
 
-html_page!(ConsoleSnapshotsPage, "console_snapshots", |_| "Snapshots".to_owned(), |page| vec![("name", &page.name)]);
+html_page!(ConsoleSnapshotsPage, |_| "Snapshots".to_owned(), |page| vec![("name", &page.name)]);

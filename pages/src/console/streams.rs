@@ -79,4 +79,4 @@ impl ConsoleStreamsPage {
     }
 }
 
-html_page!(ConsoleStreamsPage, "console_streams", |_| "Streams".to_owned());
+html_page!(ConsoleStreamsPage, |_| "Streams".to_owned());

@@ -31,4 +31,4 @@ impl ConsoleWebhooksPage {
     const SECTION: &'static str = "Webhooks";
 }
 
-html_page!(ConsoleWebhooksPage, "console_webhooks", |_| "Webhooks".to_owned(), |page| vec![("url", &page.url)]);
+html_page!(ConsoleWebhooksPage, |_| "Webhooks".to_owned(), |page| vec![("url", &page.url)]);

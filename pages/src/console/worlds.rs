@@ -35,4 +35,4 @@ impl ConsoleWorldsPage {
     const SECTION: &'static str = "Worlds";
 }
 
-html_page!(ConsoleWorldsPage, "console_worlds", |_| "Worlds".to_owned(), |page| vec![("name", &page.name)]);
+html_page!(ConsoleWorldsPage, |_| "Worlds".to_owned(), |page| vec![("name", &page.name)]);

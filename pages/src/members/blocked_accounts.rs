@@ -44,4 +44,4 @@ impl BlockedAccountsPage {
     const SECTION: &'static str = "Blocked and muted";
 }
 
-html_page!(BlockedAccountsPage, "blocked_accounts", |page| format!("{} accounts", page.tab.label()));
+html_page!(BlockedAccountsPage, |page| format!("{} accounts", page.tab.label()));

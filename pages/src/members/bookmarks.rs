@@ -56,7 +56,6 @@ impl BookmarksPage {
 
 html_page!(
     BookmarksPage,
-    "bookmarks",
     |page| page.open.as_ref().map_or_else(|| "Bookmarks".to_owned(), |(_, name)| name.clone()),
     |page| vec![("name", &page.name)]
 );

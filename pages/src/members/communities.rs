@@ -71,7 +71,7 @@ pub struct CommunitiesPage {
     pub pager: Pager,
 }
 
-html_page!(CommunitiesPage, "communities", |_| "Communities".to_owned(), |page| vec![("q", &page.query)]);
+html_page!(CommunitiesPage, |_| "Communities".to_owned(), |page| vec![("q", &page.query)]);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommunityMembership {
@@ -106,7 +106,7 @@ impl CommunityPage {
     }
 }
 
-html_page!(CommunityPage, "community", |page| { page.community.name.clone() });
+html_page!(CommunityPage, |page| { page.community.name.clone() });
 
 #[derive(Template)]
 #[template(path = "members/community_members.html")]
@@ -118,4 +118,4 @@ pub struct CommunityMembersPage {
     pub pager: Pager,
 }
 
-html_page!(CommunityMembersPage, "community_members", |page| { format!("Members of {}", page.community.name) });
+html_page!(CommunityMembersPage, |page| { format!("Members of {}", page.community.name) });

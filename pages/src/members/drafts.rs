@@ -60,7 +60,7 @@ pub struct DraftsPage {
     pub pager: Pager,
 }
 
-html_page!(DraftsPage, "drafts", |page| match page.tab {
+html_page!(DraftsPage, |page| match page.tab {
     DraftsTab::Drafts => "Drafts",
     DraftsTab::Scheduled => "Scheduled posts",
 }

@@ -48,7 +48,7 @@ impl EditProfilePage {
     const SECTION: &'static str = "Profile";
 }
 
-html_page!(EditProfilePage, "edit_profile", |_| "Profile settings".to_owned(), |page| {
+html_page!(EditProfilePage, |_| "Profile settings".to_owned(), |page| {
     let [picture, banner] = &page.pictures;
     vec![
         ("name", &page.name),

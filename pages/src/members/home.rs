@@ -34,4 +34,4 @@ impl HomePage {
     }
 }
 
-html_page!(HomePage, "home", |_| "Home".to_owned(), |page| vec![("text", &page.compose.text)]);
+html_page!(HomePage, |_| "Home".to_owned(), |page| vec![("text", &page.compose.text)]);

@@ -58,7 +58,7 @@ pub struct ListsPage {
     pub pager: Pager,
 }
 
-html_page!(ListsPage, "lists", |_| "Lists".to_owned());
+html_page!(ListsPage, |_| "Lists".to_owned());
 
 /// Form fields: `name`, `description`, `private`, `form`.
 #[derive(Clone, Default)]
@@ -77,7 +77,7 @@ pub struct NewListPage {
     pub form: ListForm,
 }
 
-html_page!(NewListPage, "new_list", |_| "New list".to_owned(), |page| vec![
+html_page!(NewListPage, |_| "New list".to_owned(), |page| vec![
     ("name", &page.form.name),
     ("description", &page.form.description)
 ]);
@@ -90,7 +90,7 @@ pub struct EditListPage {
     pub form: ListForm,
 }
 
-html_page!(EditListPage, "edit_list", |_| "Edit list".to_owned(), |page| vec![
+html_page!(EditListPage, |_| "Edit list".to_owned(), |page| vec![
     ("name", &page.form.name),
     ("description", &page.form.description)
 ]);
@@ -104,7 +104,7 @@ pub struct DeleteListPage {
     pub form_id: String,
 }
 
-html_page!(DeleteListPage, "delete_list", |_| "Delete list".to_owned());
+html_page!(DeleteListPage, |_| "Delete list".to_owned());
 
 /// How a signed-in viewer is related to a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -130,7 +130,7 @@ impl ListTimelinePage {
     }
 }
 
-html_page!(ListTimelinePage, "list", |page| page.list.name.clone());
+html_page!(ListTimelinePage, |page| page.list.name.clone());
 
 /// Form fields: `username`.
 #[derive(Template)]
@@ -144,10 +144,7 @@ pub struct ListMembersPage {
     pub pager: Pager,
 }
 
-html_page!(ListMembersPage, "list_members", |page| format!("Members of {}", page.list.name), |page| vec![(
-    "username",
-    &page.username
-)]);
+html_page!(ListMembersPage, |page| format!("Members of {}", page.list.name), |page| vec![("username", &page.username)]);
 
 /// One's own lists, with whether a person is on them.
 #[derive(Template)]
@@ -161,4 +158,4 @@ pub struct AddToListPage {
     pub pager: Pager,
 }
 
-html_page!(AddToListPage, "add_to_list", |page| format!("Add @{} to your lists", page.username));
+html_page!(AddToListPage, |page| format!("Add @{} to your lists", page.username));

@@ -52,7 +52,7 @@ pub struct ConversationListPage {
     pub pager: Pager,
 }
 
-html_page!(ConversationListPage, "conversations", |_| "Messages".to_owned());
+html_page!(ConversationListPage, |_| "Messages".to_owned());
 
 /// The picture or video of a message.
 pub struct MessageMedia {
@@ -135,7 +135,7 @@ pub struct MessageThreadPage {
     pub closed_because: Option<String>,
 }
 
-html_page!(MessageThreadPage, "message_thread", |page| format!("{} · Messages", page.title), |page| vec![
+html_page!(MessageThreadPage, |page| format!("{} · Messages", page.title), |page| vec![
     ("text", &page.compose.text),
     ("media", &page.attachment.file)
 ]);
@@ -151,7 +151,7 @@ pub struct NewMessagePage {
     pub attachment: MessageAttachment,
 }
 
-html_page!(NewMessagePage, "new_message", |_| "New message".to_owned(), |page| vec![
+html_page!(NewMessagePage, |_| "New message".to_owned(), |page| vec![
     ("to", &page.to),
     ("text", &page.compose.text),
     ("media", &page.attachment.file)

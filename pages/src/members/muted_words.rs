@@ -31,4 +31,4 @@ impl MutedWordsPage {
     const SECTION: &'static str = "Muted words";
 }
 
-html_page!(MutedWordsPage, "muted_words", |_| "Muted words".to_owned(), |page| vec![("word", &page.word)]);
+html_page!(MutedWordsPage, |_| "Muted words".to_owned(), |page| vec![("word", &page.word)]);

@@ -28,4 +28,4 @@ impl NotificationSettingsPage {
     const SECTION: &'static str = "Notifications";
 }
 
-html_page!(NotificationSettingsPage, "notification_settings", |_| "Notifications".to_owned());
+html_page!(NotificationSettingsPage, |_| "Notifications".to_owned());

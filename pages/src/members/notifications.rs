@@ -95,7 +95,7 @@ impl NotificationsPage {
     }
 }
 
-html_page!(NotificationsPage, "notifications", |_| "Notifications".to_owned());
+html_page!(NotificationsPage, |_| "Notifications".to_owned());
 
 #[derive(Template)]
 #[template(path = "members/follow_requests.html")]
@@ -106,4 +106,4 @@ pub struct FollowRequestsPage {
     pub pager: Pager,
 }
 
-html_page!(FollowRequestsPage, "follow-requests", |_| "Requests to follow you".to_owned());
+html_page!(FollowRequestsPage, |_| "Requests to follow you".to_owned());

@@ -47,4 +47,4 @@ pub struct PeoplePage {
     pub empty: &'static str,
 }
 
-html_page!(PeoplePage, "people", |page| format!("{} · @{}", page.heading, page.username));
+html_page!(PeoplePage, |page| format!("{} · @{}", page.heading, page.username));

@@ -17,4 +17,4 @@ pub struct PostListPage {
     /// What an empty list says.
     pub empty: &'static str,
 }
-html_page!(PostListPage, "posts", |page| page.heading.clone());
+html_page!(PostListPage, |page| page.heading.clone());

@@ -101,4 +101,4 @@ impl ProfilePage {
     }
 }
 
-html_page!(ProfilePage, "profile", |page| format!("{} (@{})", page.profile.name, page.profile.username));
+html_page!(ProfilePage, |page| format!("{} (@{})", page.profile.name, page.profile.username));

@@ -23,7 +23,6 @@ pub struct MemberSearchPage {
 
 html_page!(
     MemberSearchPage,
-    "search_posts",
     |page| match page.query.value.as_str() {
         "" => "Search".to_owned(),
         query => format!("Search: {query}"),

@@ -33,7 +33,6 @@ const TITLE_LENGTH: usize = 60;
 
 html_page!(
     ThreadPage,
-    "thread",
     |page| match page.post.excerpt(TITLE_LENGTH).as_str() {
         "" => format!("Post by @{}", page.post.username),
         excerpt => format!("@{}: {excerpt}", page.post.username),
@@ -58,4 +57,4 @@ pub struct EditHistoryPage {
     pub versions: Vec<PostVersion>,
 }
 
-html_page!(EditHistoryPage, "history", |page| format!("Versions of a post by @{}", page.username));
+html_page!(EditHistoryPage, |page| format!("Versions of a post by @{}", page.username));

@@ -123,7 +123,6 @@ impl WritePostPage {
 
 html_page!(
     WritePostPage,
-    "write",
     |page| match page.target {
         _ if !page.draft_id.is_empty() && page.publish_at.value.is_empty() => "Edit a draft",
         _ if !page.draft_id.is_empty() => "Edit a scheduled post",
