@@ -157,6 +157,18 @@ fn explorer_calls_an_operation_with_chosen_credentials() {
 }
 
 #[test]
+fn explorer_takes_a_json_body_and_does_not_read_streams() {
+    let mut browser = Browser::new(shared_server());
+    let path = "/console/explorer/createPosts";
+    let fields = [("credential", "oauth2"), ("user", "ada"), ("json", "{</textarea>")];
+    let refused = submit(&mut browser, path, path, &fields).assert_page(200);
+    assert!(refused.contains("badge bad\">400<") && refused.contains("{&#60;/textarea&#62;"), "{refused}");
+    let path = "/console/explorer/streamPostsSample";
+    let stream = submit(&mut browser, path, path, &[("credential", "bearer")]).assert_page(200);
+    assert!(stream.contains("The response of a stream does not end"), "{stream}");
+}
+
+#[test]
 fn explorer_refuses_what_would_leave_its_place() {
     let mut browser = Browser::new(shared_server());
     let path = "/console/explorer/getUsersById";
