@@ -4,7 +4,7 @@
 //
 //   (cd clients/node && npm ci --ignore-scripts)
 //   node scripts/oauth1-vectors.mjs 10000 [seed] > vectors.jsonl
-//   LOCUM_OAUTH1_VECTORS=$PWD/vectors.jsonl cargo nextest run -p base signers
+//   LOCUM_OAUTH1_VECTORS=$PWD/vectors.jsonl cargo test -p base signers
 
 import { need } from "../clients/node/packages.mjs";
 

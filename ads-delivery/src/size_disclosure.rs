@@ -1,5 +1,5 @@
-//! Disclosure of audience sizes: one person more or less must not be detectable (docs/decisions, "What is told
-//! of an audience's size").
+//! Disclosure of audience sizes: one person more or less must not be detectable
+//! ([decision 21](../../docs/decisions/0021-audience-size-disclosure.md)).
 
 use base::id::mix_bits;
 use base::secret::hmac_sha256;

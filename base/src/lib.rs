@@ -1,4 +1,4 @@
-//! Types that every crate uses: ids, time, randomness, scopes, permits, refusals, OAuth 1.0a
+//! Types that most crates use: ids, time, randomness, scopes, permits, refusals, OAuth 1.0a
 //! signatures and text. No network, no storage; the clock is a parameter.
 
 pub mod clock;

@@ -1,4 +1,4 @@
-//! Random bytes from the operating system, or from a seed in tests.
+//! Random bytes from the operating system, or from a seed in tests and development worlds.
 
 use std::sync::Arc;
 

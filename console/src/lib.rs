@@ -1,4 +1,5 @@
-//! The testing tools of a development server: the control API and the console. A production server mounts neither.
+//! The testing tools of a development server: the control API below `/control/v1`, and the console. A production server
+//! mounts neither.
 
 mod console_pages;
 mod control;

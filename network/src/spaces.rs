@@ -1,5 +1,5 @@
-//! Spaces: scheduling, opening, closing and participation. The API only reads spaces; changes come from the platform's
-//! own pages (contract core §7.7, §11.3).
+//! Spaces: scheduling, opening, closing and participation. The API only reads spaces; changes come from
+//! `locum space` and the demo data (contract core §7.7, §11.3).
 
 use base::id::encode_base62;
 use base::refusal::ResourceRef;

@@ -1,10 +1,10 @@
 //! The HTML pages: plain values in, HTML out. No HTTP, no store, no clock.
 //!
-//! The `web` crate fills a page's struct and sends [`HtmlPage::render_html`]. The form field names are documented on
+//! The crates of pages (`portal`, `members`, `moderation`, `console`) fill a page's struct and sends [`HtmlPage::render_html`]. The form field names are documented on
 //! the struct of each page; every form also sends `csrf`, from [`PageFrame::csrf`].
 //!
-//! Pages work under a strict `Content-Security-Policy`: no inline style, no foreign origin, and no script except the
-//! files of [`LiveStreamPage`], [`members::HomePage`] and the console. Browsers also apply `form-action` to the redirects
+//! Pages work under a strict `Content-Security-Policy`: no inline style, no foreign origin, and no script except our
+//! own files (`assets.rs`) on the pages that need one. Browsers also apply `form-action` to the redirects
 //! that follow a form, so the policy of a page whose form leads to an app's callback has none.
 
 mod account;

@@ -1,4 +1,4 @@
-//! The audit trail of accounts and apps; rows are only ever added.
+//! The audit trail of accounts and apps; rows are only added, until they expire.
 
 use base::{AppId, Fault, Time, UserId};
 

@@ -1,5 +1,5 @@
 //! Renders API objects: which fields exist, which are defaults, who may see them, what they expand to, and
-//! their JSON. No other crate knows the member names of v2 responses.
+//! their JSON. Results of actions are written by the handlers in `api`.
 
 mod activity;
 mod communities;
