@@ -48,6 +48,7 @@ pub static UPLOADS: &[Endpoint] = &[
     Endpoint::post("uploadMediaV1", "/1.1/media/upload.json", &upload::upload)
         .summary("Uploads media (v1.1).")
         .permit("12", WRITE)
+        .limits(&[per_day(180_000)], &[per_quarter_hour(1_875)])
         .params(&[STEP_PARAMS])
         .body(BodySpec::Multipart(STEP))
         .error_format(ErrorFormat::Legacy)
@@ -55,12 +56,14 @@ pub static UPLOADS: &[Endpoint] = &[
     Endpoint::get("getMediaUploadStatusV1", "/1.1/media/upload.json", &upload::status)
         .summary("The processing status of an upload (v1.1).")
         .permit("12", WRITE)
+        .limits(&[per_day(100_000)], &[per_quarter_hour(1_000)])
         .params(&[STATUS_PARAMS])
         .error_format(ErrorFormat::Legacy)
         .aliases(&["/1.1/media/upload"]),
     Endpoint::post("createMediaMetadataV1", "/1.1/media/metadata/create.json", &media::set_metadata_v1)
         .summary("Sets the alt text of the authenticated user's media (v1.1).")
         .permit("12", WRITE)
+        .limits(&[per_day(50_000)], &[per_quarter_hour(500)])
         .body(BodySpec::Json(&[
             Parameter::member("media_id", Kind::JSON).as_required(),
             Parameter::member(

@@ -126,6 +126,21 @@ fn whoever_is_let_in_is_counted() {
 }
 
 #[test]
+fn older_media_operations_have_the_limits_of_their_successors() {
+    let limits = |id: &str| format!("{:?}", all().find(|endpoint| endpoint.id == id).unwrap().limits);
+    for (older, newer) in [
+        // Each chunk is a call.
+        ("uploadMediaV1", "appendMediaUpload"),
+        ("getMediaUploadStatusV1", "getMediaUploadStatus"),
+        ("createMediaMetadataV1", "createMediaMetadata"),
+        ("createMediaSubtitlesV1", "createMediaSubtitles"),
+        ("deleteMediaSubtitlesV1", "deleteMediaSubtitles"),
+    ] {
+        assert_eq!(limits(older), limits(newer), "{older}");
+    }
+}
+
+#[test]
 fn posts_and_reposts_are_counted_together() {
     let (ads, sharing): (Vec<_>, Vec<_>) = all()
         // Open operations verify an app themselves and limit it apart.
