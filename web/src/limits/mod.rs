@@ -6,10 +6,10 @@ mod mode;
 mod overrides;
 mod redis_windows;
 mod shared;
+mod subject;
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
-use std::net::IpAddr;
 use std::sync::Arc;
 
 use base::{Fault, Secret, Time};
@@ -23,6 +23,7 @@ use store::Store;
 
 use crate::endpoint::{DAY_SECONDS, Endpoint, RateWindow, SharedWindow, per_quarter_hour};
 pub use mode::RateLimitMode;
+pub use subject::RateLimitSubject;
 
 const SHARDS: usize = 64;
 /// Windows of an operation per subject, at most.
@@ -32,41 +33,6 @@ const QUARTER_HOUR_SECONDS: u32 = 900;
 /// Whether the Valkey or Redis server at the URL accepts connections.
 pub fn check_shared_server(url: &Secret) -> BoxFuture<'_, Result<(), Fault>> {
     Box::pin(async move { RedisWindows::new(url)?.connect().await.map(drop) })
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum RateLimitSubject {
-    /// App-only calls, by app id.
-    App(i64),
-    /// App id and user id.
-    User(i64, i64),
-    Account(i64),
-    /// App id and address: of a client without a secret, which anyone can pretend to be.
-    PublicClient(i64, IpAddr),
-    /// Calls without credentials.
-    Address(IpAddr),
-}
-
-impl RateLimitSubject {
-    pub const fn belongs_to_app(self, app: i64) -> bool {
-        matches!(self, Self::App(id) | Self::User(id, _) | Self::PublicClient(id, _) if id == app)
-    }
-
-    pub fn from_address(address: IpAddr) -> Self {
-        Self::Address(mask_address(address))
-    }
-
-    pub fn from_public_client(app: i64, address: IpAddr) -> Self {
-        Self::PublicClient(app, mask_address(address))
-    }
-}
-
-/// The /64 network of an IPv6 address, which one client usually has to itself.
-fn mask_address(address: IpAddr) -> IpAddr {
-    match address {
-        IpAddr::V4(_) => address,
-        IpAddr::V6(six) => IpAddr::V6((u128::from(six) & !u128::from(u64::MAX)).into()),
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,7 +81,7 @@ pub struct RateQuota<'a> {
 }
 
 impl RateQuota<'_> {
-    const fn is_empty(&self) -> bool {
+    pub const fn is_empty(&self) -> bool {
         self.windows.is_empty() && self.shared.is_none()
     }
 }
@@ -194,6 +160,12 @@ struct CounterSlots {
 }
 
 impl CounterSlots {
+    fn copy_from(stored: &HashMap<CounterKey, CounterSlot>, keys: CounterKeys) -> Self {
+        let slot = |key: &CounterKey| stored.get(key).copied();
+        let common = keys.common.as_ref().and_then(slot);
+        Self { own: slot(&keys.own).unwrap_or_default(), common: common.unwrap_or_default() }
+    }
+
     fn pair_windows<'a>(&mut self, quota: RateQuota<'a>) -> impl Iterator<Item = (&'a [RateWindow], &mut CounterSlot)> {
         let shared = quota.shared.map_or(&[][..], |shared| std::slice::from_ref(&shared.window));
         [(quota.windows, &mut self.own), (shared, &mut self.common)].into_iter()
@@ -301,11 +273,7 @@ impl RateLimiter {
 
     fn update_slots<T>(&self, keys: CounterKeys, now: Time, update: impl FnOnce(&mut CounterSlots) -> T) -> T {
         let mut shard = self.shard(keys.own.subject).lock();
-        let stored = |key: &CounterKey| shard.get(key).copied();
-        let mut slots = CounterSlots {
-            own: stored(&keys.own).unwrap_or_default(),
-            common: keys.common.as_ref().and_then(stored).unwrap_or_default(),
-        };
+        let mut slots = CounterSlots::copy_from(&shard, keys);
         let result = update(&mut slots);
         let all = [Some((keys.own, slots.own)), keys.common.map(|key| (key, slots.common))];
         for (key, slot) in all.into_iter().flatten() {
@@ -317,7 +285,7 @@ impl RateLimiter {
         result
     }
 
-    /// The status of a call at `now` that is not counted.
+    /// The status of a call at `now` that is not counted, as far as this node knows.
     pub fn peek<'a>(
         &self,
         subject: RateLimitSubject,
@@ -326,14 +294,14 @@ impl RateLimiter {
         now: Time,
     ) -> RateLimitStatus {
         let quota = quota.into();
-        let key = CounterKey { subject, counter: LimitCounter::Operation(operation) };
-        let stored = if self.is_disabled() { None } else { self.shard(subject).lock().get(&key).copied() };
-        let Some(slot) = stored else {
-            return self.unused_status(quota, now);
-        };
-        let mut slots = CounterSlots { own: slot, common: CounterSlot::default() };
-        let allowed = self.renew_windows(&mut slots.own, quota.windows, now.ms());
-        self.build_status(quota, &slots, allowed, false)
+        let is_user_limit = matches!(subject, RateLimitSubject::User(..));
+        if self.is_disabled() {
+            return RateLimitStatus { is_user_limit, ..self.unused_status(quota, now) };
+        }
+        let keys = CounterKeys::new(subject, operation, quota);
+        let mut slots = CounterSlots::copy_from(&self.shard(subject).lock(), keys);
+        let allowed = self.renew_all_windows(&mut slots, quota, now.ms());
+        self.build_status(quota, &slots, allowed, is_user_limit)
     }
 
     /// The status of a caller without counted calls.
@@ -402,18 +370,17 @@ impl RateLimiter {
     }
 
     fn try_charge(&self, slots: &mut CounterSlots, quota: RateQuota<'_>, now: i64) -> bool {
-        let mut allowed = true;
-        for (windows, slot) in slots.pair_windows(quota) {
-            allowed &= self.renew_windows(slot, windows, now);
-        }
+        let allowed = self.renew_all_windows(slots, quota, now);
         if allowed {
-            for (windows, slot) in slots.pair_windows(quota) {
-                for (_, count) in windows.iter().zip(&mut slot.counts) {
-                    count.used = count.used.saturating_add(1);
-                }
-            }
+            slots.windows(quota).for_each(|(_, count)| count.used = count.used.saturating_add(1));
         }
         allowed
+    }
+
+    /// As [`RateLimiter::renew_windows`], of both counters.
+    fn renew_all_windows(&self, slots: &mut CounterSlots, quota: RateQuota<'_>, now: i64) -> bool {
+        let renew = |allowed, (windows, slot)| self.renew_windows(slot, windows, now) && allowed;
+        slots.pair_windows(quota).fold(true, renew)
     }
 
     /// Restarts the windows that are over; returns whether none is exhausted.

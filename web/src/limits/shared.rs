@@ -219,9 +219,7 @@ impl RateLimiter {
         quota: RateQuota<'_>,
         now_ms: i64,
     ) -> Reservation {
-        for (windows, slot) in slots.pair_windows(quota) {
-            self.renew_windows(slot, windows, now_ms);
-        }
+        self.renew_all_windows(slots, quota, now_ms);
         let own_windows = quota.windows.len();
         let mut missing = Vec::new();
         for (position, (window, count)) in slots.windows(quota).enumerate() {
