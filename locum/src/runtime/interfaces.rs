@@ -31,6 +31,7 @@ use crate::tls::AcmeCertificates;
 
 const USAGE_FLUSH_INTERVAL: Duration = Duration::from_secs(5);
 const VIEW_FLUSH_INTERVAL: Duration = Duration::from_secs(1);
+const LEASE_RETURN_INTERVAL: Duration = Duration::from_secs(1);
 
 pub(crate) struct ServerInterfaces {
     server: ApiServer,
@@ -118,7 +119,7 @@ impl ServerInterfaces {
         tasks.start_endless("site_settings", server, |server| async move { server.follow_site_settings().await });
         tasks.start("usage", server, flush_usage);
         tasks.start("views", server, flush_views_until_shutdown);
-        tasks.start_endless("rate_limits", server, |server| async move { server.return_unused_calls().await });
+        tasks.start("rate_limits", server, return_calls_until_shutdown);
         // Pages that update themselves are streams too.
         tasks.start("stream_shutdown", server, shut_down_streams);
         let roles = instance.settings.roles();
@@ -184,6 +185,10 @@ impl ServerInterfaces {
     pub(crate) async fn store_counts(&self) {
         self.server.store_counts().await;
     }
+
+    pub(crate) async fn return_leased_calls(&self) {
+        self.server.return_all_calls().await;
+    }
 }
 
 /// The same for all worlds of a process.
@@ -228,6 +233,14 @@ async fn flush_views_until_shutdown(server: ApiServer, shutdown: Shutdown) {
 async fn flush_views(server: &ApiServer) {
     if let Err(error) = server.flush_views().await {
         tracing::warn!(%error, "failed to store views and playbacks");
+    }
+}
+
+/// What is leased until the last response is given back by [`ServerInterfaces::return_leased_calls`].
+async fn return_calls_until_shutdown(server: ApiServer, shutdown: Shutdown) {
+    while !shutdown.is_triggered() {
+        let _early = tokio::time::timeout(LEASE_RETURN_INTERVAL, shutdown.wait()).await;
+        server.return_unused_calls().await;
     }
 }
 

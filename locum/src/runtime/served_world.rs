@@ -92,9 +92,11 @@ impl ServedWorld {
         self.store_progress().await;
     }
 
-    /// Stores what is only in memory: what was counted, and how far a clock has come that runs at a factor.
+    /// Stores what is only in memory: what was counted, which calls were leased and not used, and how far a clock has come
+    /// that runs at a factor.
     pub(crate) async fn store_progress(&self) {
         self.interfaces.store_counts().await;
+        self.interfaces.return_leased_calls().await;
         if let Err(error) = self.instance.store.save_clock_progress().await {
             tracing::warn!("the world's clock could not be stored: {error}");
         }

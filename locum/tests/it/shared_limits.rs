@@ -63,18 +63,56 @@ fn limit_of_the_table_is_served_exactly_over_three_nodes() {
 
 #[test]
 fn calls_that_one_node_leased_and_left_are_served_by_another() {
-    let Some(nodes) = start_nodes::<2>() else { return };
-    let user = nodes[0].new_user("counter");
-    assert_eq!(call(&nodes[0], &user, "/2/users/me").status, 200);
+    let Some([first, second]) = start_nodes::<2>() else { return };
+    assert_leases_are_shared(&first, &second);
+}
+
+fn assert_leases_are_shared(first: &TestServer, second: &TestServer) {
+    let user = first.new_user("counter");
+    assert_eq!(call(first, &user, "/2/users/me").status, 200);
     let mut served = 1;
     wait_until("all calls are served", || {
-        served += i32::from(call(&nodes[1], &user, "/2/users/me").status == 200);
+        served += i32::from(call(second, &user, "/2/users/me").status == 200);
         served == 75
     });
-    for node in &nodes {
+    for node in [first, second] {
         let refused = call(node, &user, "/2/users/me");
         assert_eq!((refused.status, remaining(&refused)), (429, 0));
     }
+}
+
+#[test]
+fn node_that_stops_gives_back_what_it_leased() {
+    let Some([first, mut second]) = start_nodes::<2>() else { return };
+    let user = first.new_user("counter");
+    assert_eq!(call(&second, &user, "/2/users/me").status, 200);
+    assert_eq!(second.stop().0, Some(0));
+    assert_eq!((0..80).filter(|_| call(&first, &user, "/2/users/me").status == 200).count(), 74);
+}
+
+#[test]
+fn leased_calls_are_given_back_once_the_database_is_there_again() {
+    let Some([node]) = start_nodes::<1>() else { return };
+    let user = node.new_user("counter");
+    let database = node.database();
+    assert_eq!(call(&node, &user, "/2/users/me").status, 200);
+    database.set_closed(true);
+    std::thread::sleep(Duration::from_secs(3));
+    database.set_closed(false);
+    wait_until("the lease is given back", || database.query_number("SELECT MAX(used) FROM rate_window") == 1);
+}
+
+#[test]
+fn leased_calls_are_not_credited_to_a_later_window() {
+    let Some([node]) = start_nodes::<1>() else { return };
+    let user = node.new_user("counter");
+    let database = node.database();
+    assert_eq!(call(&node, &user, "/2/users/me").status, 200);
+    // As another node does once the window has ended.
+    let next_window = "UPDATE rate_window SET used = 50, ends_at = ends_at + 900000";
+    assert!(database.connect().execute(next_window, &[]).unwrap() > 0);
+    std::thread::sleep(Duration::from_secs(3));
+    assert_eq!(database.query_number("SELECT COUNT(*) FROM rate_window WHERE used <> 50"), 0);
 }
 
 #[test]
@@ -117,6 +155,16 @@ fn limits_are_counted_in_redis_and_by_each_node_while_it_is_away() {
     assert_eq!(count_allowed(&all, 45), 15);
     assert!(redis.count_keys() > 0);
     assert_eq!(nodes[0].database().query_number("SELECT COUNT(*) FROM rate_window"), 0);
+    assert_leases_are_shared(all[0], all[1]);
+    assert_eq!(call(all[0], &nodes[0].new_user("leaver"), "/2/users/me").status, 200);
+    let for_each_key = |work: &str| {
+        let script = format!("local n = 0 for _, key in ipairs(redis.call('KEYS', '*')) do {work} end return n");
+        redis.run(&format!("EVAL \"{script}\" 0"))
+    };
+    for_each_key("redis.call('SET', key, 50, 'PX', 1800000)");
+    std::thread::sleep(Duration::from_secs(3));
+    let changed = for_each_key("if redis.call('GET', key) ~= '50' then n = n + 1 end");
+    assert_eq!(changed, 0, "calls of an earlier window were credited to a later one");
 
     redis.stop();
     assert_eq!(count_allowed(&[&nodes[0]], 20), 15);

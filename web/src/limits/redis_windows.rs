@@ -5,16 +5,18 @@ use std::time::Duration;
 use base::{Error, Fault, Secret};
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, FromRedisValue, Script, ScriptInvocation};
-use store::rate_windows::{WindowLease, WindowRequest};
+use store::rate_windows::{UnusedCalls, WindowLease, WindowRequest};
 use tokio::sync::Mutex;
 
 /// The longest wait for a connection, and for each answer.
 const TIMEOUT: Duration = Duration::from_secs(1);
 const KEY_PREFIX: &str = "locum:rate:";
 
-/// As [`store::rate_windows::lease`], for each key with its limit and length. Three numbers for each: what is granted,
-/// what all nodes were granted, and in how many milliseconds the window ends.
+/// As [`store::rate_windows::lease`], for each key with its limit and length. Four numbers for each: what is granted,
+/// what all nodes were granted, in how many milliseconds the window ends, and the server's time in milliseconds then.
 const LEASE_SCRIPT: &str = "local answers = {}
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
 for i, key in ipairs(KEYS) do
   local limit, length = tonumber(ARGV[2 * i - 1]), tonumber(ARGV[2 * i])
   local used = tonumber(redis.call('GET', key) or '0')
@@ -29,11 +31,17 @@ for i, key in ipairs(KEYS) do
   table.insert(answers, granted)
   table.insert(answers, used)
   table.insert(answers, rest)
+  table.insert(answers, now + rest)
 end
 return answers";
-/// A window that has ended by then is left alone.
+/// A window that ended by then is left alone. Of two ends of one window, one may be later by a few milliseconds; those
+/// of two windows are at least a second apart. Older servers cannot tell the end itself.
 const RETURN_SCRIPT: &str = "local used = tonumber(redis.call('GET', KEYS[1]) or '0')
-if used >= tonumber(ARGV[1]) then redis.call('DECRBY', KEYS[1], ARGV[1]) end
+local time = redis.call('TIME')
+local ends = time[1] * 1000 + math.floor(time[2] / 1000) + redis.call('PTTL', KEYS[1])
+if used >= tonumber(ARGV[1]) and math.abs(ends - tonumber(ARGV[2])) < 500 then
+  redis.call('DECRBY', KEYS[1], ARGV[1])
+end
 return 0";
 
 pub(super) struct RedisWindows {
@@ -60,11 +68,11 @@ impl RedisWindows {
         }
         let numbers: Vec<i64> = self.invoke(&invocation).await?;
         let count = |calls: i64| u32::try_from(calls).unwrap_or(u32::MAX);
-        let leases = numbers.chunks_exact(3).filter_map(|answer| match answer {
-            [granted, used, resets_in_ms] => {
-                Some(WindowLease { granted: count(*granted), used: count(*used), resets_in_ms: *resets_in_ms })
-            }
-            _ => None,
+        let leases = numbers.as_chunks::<4>().0.iter().map(|[granted, used, resets_in_ms, ends_at_ms]| WindowLease {
+            granted: count(*granted),
+            used: count(*used),
+            resets_in_ms: *resets_in_ms,
+            ends_at_ms: *ends_at_ms,
         });
         let leases: Vec<WindowLease> = leases.collect();
         if leases.len() != requests.len() {
@@ -73,9 +81,9 @@ impl RedisWindows {
         Ok(leases)
     }
 
-    pub(super) async fn give_back(&self, digest: &[u8; 32], calls: u32) -> Result<(), Error> {
+    pub(super) async fn give_back(&self, unused: &UnusedCalls) -> Result<(), Error> {
         let mut invocation = self.give_back.prepare_invoke();
-        invocation.key(window_key(digest)).arg(calls);
+        invocation.key(window_key(&unused.digest)).arg(unused.calls).arg(unused.ends_at_ms);
         let _zero: i64 = self.invoke(&invocation).await?;
         Ok(())
     }

@@ -10,7 +10,7 @@ use base::secret::digest;
 use base::{Error, Fault, Time};
 use parking_lot::Mutex;
 use prometheus_client::metrics::counter::Counter;
-use store::rate_windows::{self, WindowLease, WindowRequest};
+use store::rate_windows::{self, UnusedCalls, WindowLease, WindowRequest};
 use store::{Store, Tx};
 
 use super::redis_windows::RedisWindows;
@@ -20,6 +20,8 @@ use crate::endpoint::{Endpoint, RateWindow};
 /// How long a node keeps what it has leased, and how often an exhausted window is looked at again.
 const LEASE_MS: i64 = 1_000;
 const LEASE_TIMEOUT: Duration = Duration::from_secs(2);
+/// For all that is given back at the end of the process.
+const RETURN_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long calls are counted on this node only after the windows' store could not be asked.
 const OUTAGE_PAUSE: Duration = Duration::from_secs(5);
 
@@ -43,10 +45,10 @@ impl WindowStore {
         }
     }
 
-    async fn give_back(&self, digest: [u8; 32], calls: u32) -> Result<(), Error> {
+    async fn give_back(&self, unused: UnusedCalls) -> Result<(), Error> {
         match self {
-            Self::Database(store) => store.write(move |tx| Ok(rate_windows::give_back(tx, &digest, calls)?)).await,
-            Self::Redis(windows) => windows.give_back(&digest, calls).await,
+            Self::Database(store) => store.write(move |tx| Ok(rate_windows::give_back(tx, &unused)?)).await,
+            Self::Redis(windows) => windows.give_back(&unused).await,
         }
     }
 
@@ -66,14 +68,19 @@ pub(super) struct SharedWindows {
     store: WindowStore,
     /// The same on every node, unlike the operations' numbers.
     operation_names: Vec<String>,
-    leases: Mutex<HashMap<(CounterKey, usize), LeaseRecord>>,
+    leases: Mutex<HashMap<WindowKey, LeaseRecord>>,
     last_failure: Mutex<Option<Instant>>,
     /// Calls counted on this node only.
     local_calls: Counter,
 }
 
+/// A counter, and the index of one of its windows.
+type WindowKey = (CounterKey, usize);
+
+#[derive(Clone, Copy)]
 struct LeaseRecord {
     digest: [u8; 32],
+    ends_at_ms: i64,
     leased_at_ms: i64,
 }
 
@@ -168,16 +175,23 @@ impl SharedWindows {
 
     fn record_leases(&self, missing: &[MissingWindow], leases: &[WindowLease], now_ms: i64) {
         let mut recorded = self.leases.lock();
-        for (window, _) in missing.iter().zip(leases).filter(|(_, lease)| lease.granted > 0) {
-            let record = LeaseRecord { digest: window.request.digest, leased_at_ms: now_ms };
-            recorded.insert((window.key, window.index), record);
+        for (window, lease) in missing.iter().zip(leases).filter(|(_, lease)| lease.granted > 0) {
+            let (digest, ends_at_ms) = (window.request.digest, lease.ends_at_ms);
+            recorded.insert((window.key, window.index), LeaseRecord { digest, ends_at_ms, leased_at_ms: now_ms });
         }
     }
 
-    fn take_idle_leases(&self, now_ms: i64) -> Vec<(CounterKey, usize, [u8; 32])> {
-        let mut leases = self.leases.lock();
-        let idle = leases.extract_if(|_, record| now_ms - record.leased_at_ms >= LEASE_MS);
-        idle.map(|((key, index), record)| (key, index, record.digest)).collect()
+    fn take_leases(&self, min_age_ms: i64) -> Vec<(WindowKey, LeaseRecord)> {
+        let now_ms = wall_time().ms();
+        self.leases.lock().extract_if(|_, record| now_ms - record.leased_at_ms >= min_age_ms).collect()
+    }
+
+    /// Leases that could not be given back. Newer ones of the same windows stay.
+    fn restore_leases(&self, leases: impl Iterator<Item = (WindowKey, LeaseRecord)>) {
+        let mut recorded = self.leases.lock();
+        for (key, record) in leases {
+            recorded.entry(key).or_insert(record);
+        }
     }
 }
 
@@ -199,14 +213,12 @@ impl RateLimiter {
             (Reservation::Missing(missing), _) => missing,
         };
         let leases = shared.lease(&missing).await;
-        if let Ok(leases) = &leases {
-            shared.record_leases(&missing, leases, now.ms());
-        }
         let granted = leases.as_deref().unwrap_or_default();
         let settled = self.update_slots(keys, now, |slots| {
             let allowed = settle(slots, quota, &missing, granted, now.ms());
             (allowed, *slots)
         });
+        shared.record_leases(&missing, granted, now.ms());
         leases.map(|_| settled)
     }
 
@@ -241,27 +253,56 @@ impl RateLimiter {
         if missing.is_empty() { Reservation::Decided(true) } else { Reservation::Missing(missing) }
     }
 
-    /// Gives back what was leased and not used for a second. Ends at once if nothing is shared.
+    /// Gives back what was leased a second ago and not used. What cannot be given back stays leased.
     pub async fn return_unused_calls(&self) {
-        let Some(shared) = &self.shared else { return };
-        loop {
-            tokio::time::sleep(Duration::from_secs(1)).await;
-            let now = wall_time();
-            for (key, index, digest) in shared.take_idle_leases(now.ms()) {
-                let calls = self.take_leased(key, index);
-                if calls > 0
-                    && let Err(error) = shared.store.give_back(digest, calls).await
-                {
-                    tracing::debug!(%error, "failed to give back leased calls");
-                }
-            }
+        if let Some(shared) = &self.shared
+            && let Err(error) = self.return_leases(shared, LEASE_MS).await
+        {
+            tracing::debug!(%error, "failed to give back leased calls");
         }
     }
 
-    fn take_leased(&self, key: CounterKey, index: usize) -> u32 {
+    /// Gives back all that is leased, at the end of the process.
+    pub async fn return_all_calls(&self) {
+        let Some(shared) = &self.shared else { return };
+        let returned = tokio::time::timeout(RETURN_TIMEOUT, self.return_leases(shared, i64::MIN)).await;
+        let returned = returned.unwrap_or_else(|_| Err(Fault::new("it took too long").into()));
+        if let Err(error) = returned {
+            tracing::warn!(%error, "failed to give back leased calls, which are lost until their windows end");
+        }
+    }
+
+    async fn return_leases(&self, shared: &SharedWindows, min_age_ms: i64) -> Result<(), Error> {
+        let mut leases = shared.take_leases(min_age_ms).into_iter();
+        while let Some((key, record)) = leases.next() {
+            let Some(WindowCount { start_ms, leased: calls, .. }) = self.take_leased(key) else { continue };
+            let LeaseRecord { digest, ends_at_ms, .. } = record;
+            let returned = shared.store.give_back(UnusedCalls { digest, ends_at_ms, calls }).await;
+            if returned.is_err() {
+                self.restore_leased(key, start_ms, calls);
+                shared.restore_leases(leases.chain([(key, record)]));
+                return returned;
+            }
+        }
+        Ok(())
+    }
+
+    /// What was counted before; none if nothing is leased.
+    fn take_leased(&self, (key, index): WindowKey) -> Option<WindowCount> {
+        let mut shard = self.shard(key.subject).lock();
+        let count = shard.get_mut(&key)?.counts.get_mut(index).filter(|count| count.leased > 0)?;
+        let before = *count;
+        count.leased = 0;
+        Some(before)
+    }
+
+    /// Does nothing if the window began anew meanwhile.
+    fn restore_leased(&self, (key, index): WindowKey, start_ms: i64, calls: u32) {
         let mut shard = self.shard(key.subject).lock();
         let count = shard.get_mut(&key).and_then(|slot| slot.counts.get_mut(index));
-        count.map_or(0, |count| std::mem::take(&mut count.leased))
+        if let Some(count) = count.filter(|count| count.start_ms == start_ms) {
+            count.leased = count.leased.saturating_add(calls);
+        }
     }
 }
 

@@ -61,8 +61,13 @@ impl ApiServer {
         hub.record_ended().await
     }
 
-    /// Gives back calls that this node has leased and not used.
+    /// Gives back calls that this node has leased a second ago and not used.
     pub fn return_unused_calls(&self) -> BoxFuture<'_, ()> {
         Box::pin(self.shared.limiter.return_unused_calls())
+    }
+
+    /// Gives back all calls that this node has leased and not used. Failures are logged.
+    pub fn return_all_calls(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.shared.limiter.return_all_calls())
     }
 }

@@ -66,7 +66,7 @@ impl RedisServer {
         command.args(["--requirepass", REDIS_PASSWORD]).current_dir(self.folder.path());
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         self.process = Some((ProcessGuard::watch(child.id(), &self.folder.path().join("none")), child));
-        wait_until("the server answers", || self.try_count_keys().is_some());
+        wait_until("the server answers", || self.try_run("DBSIZE").is_some());
     }
 
     pub(crate) fn stop(&mut self) {
@@ -77,13 +77,18 @@ impl RedisServer {
         }
     }
 
-    pub(crate) fn count_keys(&self) -> u64 {
-        self.try_count_keys().expect("the server answers")
+    pub(crate) fn count_keys(&self) -> i64 {
+        self.run("DBSIZE")
     }
 
-    fn try_count_keys(&self) -> Option<u64> {
+    /// A command that answers with a number.
+    pub(crate) fn run(&self, command: &str) -> i64 {
+        self.try_run(command).expect("the server answers with a number")
+    }
+
+    fn try_run(&self, command: &str) -> Option<i64> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).ok()?;
-        write!(stream, "AUTH {REDIS_PASSWORD}\r\nDBSIZE\r\n").ok()?;
+        write!(stream, "AUTH {REDIS_PASSWORD}\r\n{command}\r\n").ok()?;
         let mut lines = BufReader::new(stream).lines();
         lines.next()?.ok()?;
         lines.next()?.ok()?.strip_prefix(':')?.parse().ok()
