@@ -10,6 +10,7 @@ pub use schema::{Kind, Parameter, ParameterLocation, TextPattern};
 use serde_json::Value;
 use store::NodeRole;
 
+use crate::limits::{RateLimitSubject, RateQuota};
 use crate::request_context::{HttpReply, RequestContext};
 
 /// The maximum length of texts whose length the operation or the contract does not bound: chosen above all that
@@ -84,7 +85,8 @@ pub struct Endpoint {
 pub struct EndpointLimits {
     pub app: &'static [RateWindow],
     pub user: &'static [RateWindow],
-    /// A window per app and user that other operations share; per app if the operation verifies credentials itself.
+    /// A window that other operations share: per app and user, and per app for app-only calls and where the operation
+    /// verifies credentials itself.
     pub shared: Option<&'static SharedWindow>,
 }
 
@@ -243,6 +245,21 @@ impl Endpoint {
         if is_daily && !self.permit.open && !self.permit.app { windows } else { &[] }
     }
 
+    /// The windows in which calls are counted for a subject; empty if none are.
+    pub fn quota(&self, subject: RateLimitSubject) -> RateQuota<'static> {
+        let (EndpointLimits { app, user, shared }, permit) = (self.limits, self.permit);
+        match subject {
+            RateLimitSubject::User(..) if permit.oauth1 || permit.oauth2 => RateQuota { windows: user, shared },
+            RateLimitSubject::App(_) | RateLimitSubject::PublicClient(..) if permit.app || self.verifies_app => {
+                RateQuota { windows: app, shared }
+            }
+            RateLimitSubject::App(_) => self.windows_over_users().into(),
+            RateLimitSubject::Account(_) => user.into(),
+            RateLimitSubject::Address(_) => app.into(),
+            RateLimitSubject::User(..) | RateLimitSubject::PublicClient(..) => (&[]).into(),
+        }
+    }
+
     /// Accepts the credentials that the contract's letters name, with these scopes.
     #[must_use]
     pub const fn permit(self, letters: &str, scopes: Scopes) -> Self {
@@ -273,8 +290,7 @@ impl Endpoint {
         Self { limits, ..self }
     }
 
-    /// Also counts the calls of users in a window that other operations share, or those of the apps whose credentials
-    /// the operation verifies itself.
+    /// Also counts the calls in a window that other operations share.
     #[must_use]
     pub const fn share_limit(self, shared: &'static SharedWindow) -> Self {
         let limits = EndpointLimits { shared: Some(shared), ..self.limits };

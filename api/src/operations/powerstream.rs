@@ -1,6 +1,6 @@
 //! Powerstream: a filtered stream with its own rules.
 
-use web::endpoint::{BodySpec, Endpoint, Kind, Parameter, per_day, per_quarter_hour};
+use web::endpoint::{BodySpec, Endpoint, Kind, Parameter, SharedWindow, per_day, per_quarter_hour};
 
 use super::shared::{app_endpoint, app_stream};
 use crate::v2::{powerstream, streams};
@@ -18,17 +18,23 @@ pub static POWERSTREAM: &[Endpoint] = &[
         ]]),
     app_endpoint("getPowerstreamRules", "GET", "/2/powerstream/rules", &powerstream::list_rules)
         .summary("The powerstream's rules.")
-        .limits(&[per_day(50)], &[]),
+        .limits(&[], &[])
+        .share_limit(&RULE_CALLS),
     app_endpoint("addPowerstreamRules", "POST", "/2/powerstream/rules", &powerstream::add_rules)
         .summary("Adds rules to the powerstream.")
-        .limits(&[per_day(50)], &[])
+        .limits(&[], &[])
+        .share_limit(&RULE_CALLS)
         .body(BodySpec::Json(&[RULES.as_required()]))
         .creates(),
     app_endpoint("deletePowerstreamRules", "DELETE", "/2/powerstream/rules", &powerstream::delete_rules)
         .summary("Deletes rules of the powerstream.")
-        .limits(&[per_day(50)], &[])
+        .limits(&[], &[])
+        .share_limit(&RULE_CALLS)
         .body(BodySpec::Json(&[RULES, Parameter::member("ids", Kind::ID.list(1, 100))])),
 ];
+
+/// Reading and changing rules together.
+static RULE_CALLS: SharedWindow = SharedWindow { name: "powerstream rules", window: per_day(50) };
 
 const RULES: Parameter = Parameter::member(
     "rules",

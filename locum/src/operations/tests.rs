@@ -1,9 +1,9 @@
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use base::{Entitlement, Refusal, Vocabulary};
 use portal::DEVELOPMENT;
 use serde_json::Value;
-use web::endpoint::{Endpoint, ErrorFormat, ParameterLocation};
+use web::endpoint::{Endpoint, ErrorFormat, ParameterLocation, RateWindow};
 use web::router::{EndpointRouter, spell_path};
 
 use super::ENDPOINTS;
@@ -116,7 +116,8 @@ fn whoever_is_let_in_is_counted() {
     for endpoint in all() {
         let (permit, limits) = (endpoint.permit, endpoint.limits);
         if permit.app || permit.open {
-            assert!(!limits.app.is_empty(), "{} counts no app", endpoint.id);
+            let counts = !limits.app.is_empty() || permit.app && limits.shared.is_some();
+            assert!(counts, "{} counts no app", endpoint.id);
         }
         if permit.oauth1 || permit.oauth2 {
             let counts = !limits.user.is_empty() || limits.shared.is_some();
@@ -141,18 +142,21 @@ fn older_media_operations_have_the_limits_of_their_successors() {
 }
 
 #[test]
-fn posts_and_reposts_are_counted_together() {
+fn operations_that_share_a_published_limit_are_counted_together() {
     let (ads, sharing): (Vec<_>, Vec<_>) = all()
         // Open operations verify an app themselves and limit it apart.
         .filter(|endpoint| !endpoint.permit.open)
         .filter_map(|endpoint| Some((endpoint, endpoint.limits.shared?)))
         .partition(|(endpoint, _)| endpoint.required_entitlement == Some(Entitlement::Ads));
-    let ids: Vec<_> = sharing.iter().map(|(endpoint, _)| endpoint.id).collect();
-    assert_eq!(ids, ["createPosts", "repostPost"]);
-    for (_, shared) in sharing {
-        assert_eq!((shared.window.calls, shared.window.seconds), (300, 10_800));
-        assert_eq!(shared.name, "posts and reposts");
+    let mut windows = BTreeMap::new();
+    for (endpoint, shared) in sharing {
+        let RateWindow { calls, seconds } = shared.window;
+        windows.entry((shared.name, calls, seconds)).or_insert_with(HashSet::new).insert(endpoint.id);
     }
+    let posts = ["createPosts", "repostPost"].into();
+    let rules = ["getPowerstreamRules", "addPowerstreamRules", "deletePowerstreamRules"].into();
+    let expected = [(("posts and reposts", 300, 10_800), posts), (("powerstream rules", 50, 86_400), rules)];
+    assert_eq!(windows, expected.into());
     let names: HashSet<String> = ads.iter().map(|(_, shared)| shared.name.to_owned()).collect();
     let categories = ["audience insights", "changes", "keyword insights", "statistics", "targeting options"];
     assert_eq!(names, categories.map(|category| format!("ads {category}")).into());

@@ -292,29 +292,22 @@ impl ServerState {
         head: &RequestHead,
         trace: &mut RequestTrace,
     ) -> Result<Option<RateLimitSubject>, Refusal> {
-        let (limits, mut shared) = (endpoint.limits, None);
-        let (subject, windows) = match caller {
-            Some(Caller { app_id, user: Some(user), .. }) => {
-                shared = limits.shared;
-                (RateLimitSubject::User(app_id.get(), user.get()), limits.user)
-            }
-            Some(caller) => (RateLimitSubject::App(caller.app_id.get()), limits.app),
+        let subject = match caller {
+            Some(caller) => RateLimitSubject::from_caller(caller),
             None => match head.peer.and_then(|peer| peer.client) {
-                _ if endpoint.verifies_app => return Ok(None),
-                Some(address) => (RateLimitSubject::from_address(address), limits.app),
-                None => return Ok(None),
+                Some(address) if !endpoint.verifies_app => RateLimitSubject::from_address(address),
+                _ => return Ok(None),
             },
         };
         if let Some(caller) = caller {
             let (app, used) = (caller.app_id, caller.credential);
             self.app_state.usage.record_call(app, used, caller.user, endpoint.id);
         }
-        let quota = RateQuota { windows, shared };
         let (operation, quota) = match endpoint.ads {
             Some(ads_operation) if ads_operation.supports_totals() && requests_total_count(head) => {
                 (operation | TOTAL_COUNT_BIT, TOTAL_COUNT_WINDOWS.into())
             }
-            _ => (operation, quota),
+            _ => (operation, endpoint.quota(subject)),
         };
         let is_exempt = !self.limiter.limits_reference_lists() && is_reference_list(endpoint);
         let status = if is_exempt || is_limited_by_account(endpoint) {
@@ -350,7 +343,8 @@ impl ServerState {
     fn anonymous_rate_limit(&self, endpoint: &Endpoint) -> RateLimitStatus {
         let is_user_limit = !endpoint.limits.user.is_empty() && !endpoint.permit.open;
         let windows = if is_user_limit { endpoint.limits.user } else { endpoint.limits.app };
-        RateLimitStatus { is_user_limit, ..self.limiter.unused_status(windows, wall_time()) }
+        let quota = RateQuota { windows, shared: endpoint.limits.shared.filter(|_| !endpoint.permit.open) };
+        RateLimitStatus { is_user_limit, ..self.limiter.unused_status(quota, wall_time()) }
     }
 }
 

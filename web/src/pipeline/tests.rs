@@ -47,6 +47,8 @@ static TABLE: &[&[Endpoint]] = &[&[
         .permit("12", READ)
         .limits(&[], &[per_quarter_hour(50)])
         .share_limit(&TWO),
+    Endpoint::get("rules", "/2/rules", &echo).permit("A", Scopes::NONE).limits(&[], &[]).share_limit(&TWO),
+    Endpoint::post("add_rules", "/2/rules", &echo).permit("A", Scopes::NONE).limits(&[], &[]).share_limit(&TWO),
     Endpoint::post("announce", "/2/announce", &echo).permit("12", READ).limits(&[per_day(2)], &[per_quarter_hour(50)]),
     Endpoint::new("unbuilt", "GET", "/2/unbuilt").permit("A", Scopes::NONE),
     Endpoint { permit: base::Permit::OPEN, ..Endpoint::new("open", "GET", "/1.1/open") }
@@ -289,6 +291,12 @@ fn operations_that_share_a_window_are_counted_together() {
             assert_eq!(got.header("x-rate-limit-remaining"), "0");
             let reset: i64 = got.header("x-rate-limit-reset").parse().unwrap();
             assert!(reset > later, "{reset}");
+        }
+        // The calls of the app itself are counted apart.
+        let bearer = world.keys.bearer.expose_secret();
+        for (method, status, left) in [("GET", 200, "1"), ("POST", 200, "0"), ("GET", 429, "0")] {
+            let got = world.send(method, "/2/rules", bearer, &[], "").await;
+            assert_eq!((got.status, got.header("x-rate-limit-remaining")), (status, left));
         }
     });
 }
