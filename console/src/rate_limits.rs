@@ -169,7 +169,7 @@ pub(crate) async fn exhaust(
         let message = format!("more than {MAX_EXHAUSTED} callers have such a window: name an app or a user");
         return Err(Refusal::invalid_parameter("app", "", message).into());
     }
-    let counters = |subject| list_counters(call, subject, operation, endpoint).into_iter();
+    let counters = |subject| list_counters(subject, operation, endpoint).into_iter();
     let choose = |subject: RateLimitSubject| {
         counters(subject)
             .find_map(|(counter, windows)| Some(((subject, counter), windows, choose_window(windows, seconds)?)))
@@ -186,19 +186,18 @@ pub(crate) async fn exhaust(
 
 /// The endpoint's own windows, and the one that it shares with others.
 fn list_counters(
-    call: &RequestContext,
     subject: RateLimitSubject,
     operation: usize,
     endpoint: &Endpoint,
 ) -> Vec<(LimitCounter, &'static [RateWindow])> {
-    let own = (LimitCounter::Operation(operation), call.state.limit_windows(subject, operation));
-    let shared =
-        endpoint.limits.shared.map(|shared| (LimitCounter::Shared(shared), std::slice::from_ref(&shared.window)));
-    match subject {
-        // Such an operation verifies the app's credentials itself.
-        RateLimitSubject::App(_) if endpoint.verifies_app => shared.into_iter().chain([own]).collect(),
-        RateLimitSubject::User(..) => [own].into_iter().chain(shared).collect(),
-        _ => vec![own],
+    let quota = endpoint.quota(subject);
+    let own = (LimitCounter::Operation(operation), quota.windows);
+    let shared = quota.shared.map(|shared| (LimitCounter::Shared(shared), std::slice::from_ref(&shared.window)));
+    if endpoint.verifies_app {
+        // The window of app-only tokens is what such a caller meets first.
+        shared.into_iter().chain([own]).collect()
+    } else {
+        [own].into_iter().chain(shared).collect()
     }
 }
 
@@ -243,14 +242,14 @@ fn list_subjects(
     endpoint: &Endpoint,
 ) -> Result<Vec<RateLimitSubject>, Error> {
     let mut subjects = Vec::new();
-    let limits = endpoint.limits;
     let is_limited_by_account = endpoint.ads.is_some_and(AdsOperation::is_limited_per_account_only);
     for app in network::apps::list(tx, None)? {
         if target.app.is_some_and(|id| id != app.id) {
             continue;
         }
-        if target.user.is_none() && !limits.app.is_empty() && !is_limited_by_account {
-            subjects.push(RateLimitSubject::App(app.id.get()));
+        let app_only = RateLimitSubject::App(app.id.get());
+        if target.user.is_none() && !endpoint.quota(app_only).is_empty() {
+            subjects.push(app_only);
         }
         let users = match target.user {
             Some(user) => vec![user],
@@ -261,8 +260,9 @@ fn list_subjects(
                 let accounts = store::ads::list_access_by_user(tx, user)?;
                 subjects.extend(accounts.iter().map(|access| RateLimitSubject::Account(access.account_id)));
             }
-        } else if !limits.user.is_empty() || limits.shared.is_some() {
-            subjects.extend(users.into_iter().map(|user| RateLimitSubject::User(app.id.get(), user.get())));
+        } else {
+            let users = users.into_iter().map(|user| RateLimitSubject::User(app.id.get(), user.get()));
+            subjects.extend(users.filter(|user| !endpoint.quota(*user).is_empty()));
         }
         if subjects.len() > MAX_EXHAUSTED {
             break;

@@ -52,6 +52,10 @@ fn window_of_everyone_is_exhausted_before_anyone_called() {
     }
     let other = TestRequest::get("/2/users/by/username/ada").bearer(server.env_value("BEARER_TOKEN"));
     assert_eq!(server.send(other).status, 200);
+    // Users have no window of an operation that issues tokens to apps.
+    let exhausted = server.run_cli(&["limits", "exhaust", "POST /oauth2/token"]).json();
+    let windows = exhausted["windows"].as_array().unwrap();
+    assert!(windows.len() == 2 && windows.iter().all(|window| is_app_only(&window)), "{exhausted}");
 }
 
 #[test]
