@@ -52,7 +52,7 @@ impl ServerState {
         trace.form.clone_from(&pending.bytes);
         let mut auth = head.auth_request(pending.bytes.as_ref());
         auth.allows_repeated_parameters = endpoint.error_format == ErrorFormat::Ads;
-        let caller = self.authenticate_caller(endpoint, &auth, trace).await?;
+        let caller = self.authenticate_caller(endpoint, facts.operation, &auth, trace).await?;
         let own = self.count_call(endpoint, facts.operation, caller.as_ref(), &head, trace).await?;
         let account = ads_account_subject(endpoint, &path);
         self.check_account_limit(account, endpoint, facts.operation, trace)?;
@@ -215,6 +215,7 @@ impl ServerState {
     async fn authenticate_caller(
         &self,
         endpoint: &Endpoint,
+        operation: usize,
         auth: &AuthRequest,
         trace: &mut RequestTrace,
     ) -> Result<Option<Caller>, Error> {
@@ -233,7 +234,11 @@ impl ServerState {
         if caller.credential == Credential::OAuth1 {
             trace.access_level = Some(access_level_name(caller.permission));
         }
-        check_permission(endpoint, &caller)?;
+        if let Err(refusal) = check_permission(endpoint, &caller) {
+            // The call is not counted.
+            trace.rate_limit = self.app_state.caller_rate_limit(&caller, operation).or(trace.rate_limit);
+            return Err(refusal.into());
+        }
         Ok(Some(caller))
     }
 

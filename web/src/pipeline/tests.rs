@@ -268,6 +268,10 @@ fn a_call_goes_through_its_checks_in_order() {
         assert_eq!(got.header("x-user-limit-24hour-remaining"), "997");
         let got = world.post(&path, &full, r#"{"tweet_id":"7"}"#).await;
         assert_eq!(got.json()["data"]["speech"], "Tweet");
+        // A call that is refused before it is counted shows what is left.
+        let got = world.post(&path, &narrow, "{").await;
+        assert_eq!((got.status, got.header("x-rate-limit-remaining")), (403, "46"));
+        assert_eq!(got.header("x-user-limit-24hour-remaining"), "996");
     });
 }
 

@@ -1,11 +1,12 @@
-//! Counting of calls whose operation verifies the app itself.
+//! Limits of callers, and counting of calls whose operation verifies the app itself.
 
 use std::sync::{Arc, OnceLock};
 
 use base::clock::wall_time;
 use base::{AppId, Refusal};
+use network::apps::Caller;
 
-use super::RequestContext;
+use super::{AppState, RequestContext};
 use crate::endpoint::{Endpoint, EndpointLimits};
 use crate::limits::{RateLimitStatus, RateLimitSubject, RateQuota};
 
@@ -21,6 +22,25 @@ impl AppCharge {
     pub(crate) fn for_operation(endpoint: &Endpoint, operation: usize) -> Option<Arc<Self>> {
         let charge = || Arc::new(Self { operation, limits: endpoint.limits, status: OnceLock::new() });
         endpoint.verifies_app.then(charge)
+    }
+}
+
+impl AppState {
+    /// The status of a call of an operation, by its number, that is not counted, as far as this node knows. None if such
+    /// calls have no limits.
+    pub fn caller_rate_limit(&self, caller: &Caller, operation: usize) -> Option<RateLimitStatus> {
+        let endpoint = self.endpoints.get(operation)?;
+        let (subject, over_users) = (RateLimitSubject::from_caller(caller), endpoint.windows_over_users());
+        let (is_user, quota) = (caller.user.is_some(), endpoint.quota(subject));
+        if quota.is_empty() || !is_user && !endpoint.permit.app {
+            return None;
+        }
+        let status = self.limiter.peek(subject, operation, quota, wall_time());
+        if over_users.is_empty() || !status.allowed {
+            return Some(status);
+        }
+        let app = RateLimitSubject::App(caller.app_id.get());
+        Some(status.with_app(self.limiter.peek(app, operation, over_users, wall_time())))
     }
 }
 
