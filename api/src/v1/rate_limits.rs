@@ -2,12 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use base::clock::wall_time;
 use base::{Credential, Error, Vocabulary};
 use network::apps::Caller;
 use serde_json::{Map, Value, json};
 use web::endpoint::Endpoint;
-use web::limits::RateLimitSubject;
 use web::request_context::{HttpReply, RequestContext};
 use web::router::spell_path;
 
@@ -46,13 +44,12 @@ async fn rate_limit_context(call: &RequestContext, caller: &Caller) -> Result<Va
     .await
 }
 
+/// None if the operation refuses such credentials.
 fn window_status(call: &RequestContext, caller: &Caller, endpoint: &Endpoint, number: usize) -> Option<Value> {
-    let app = caller.app_id.get();
-    let (subject, windows) = match caller.user {
-        Some(user) => (RateLimitSubject::User(app, user.get()), endpoint.limits.user),
-        None => (RateLimitSubject::App(app), endpoint.limits.app),
-    };
-    let window = call.state.limiter.peek(subject, number, windows, wall_time()).common?;
+    if !endpoint.permit.accepts(caller.credential) {
+        return None;
+    }
+    let window = call.state.caller_rate_limit(caller, number)?.common?;
     Some(json!({ "limit": window.limit, "remaining": window.remaining, "reset": window.reset }))
 }
 

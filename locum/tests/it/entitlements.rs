@@ -208,4 +208,10 @@ fn rate_limits_are_listed_as_for_older_clients() {
     let alone =
         server.send(TestRequest::get("/1.1/application/rate_limit_status.json").bearer(&app)).assert_status(200);
     assert_eq!(alone["rate_limit_context"]["application"], person.app.key.as_str());
+    let tweets = &alone["resources"]["tweets"];
+    assert_eq!(tweets["/tweets/:id"]["limit"], 450);
+    assert_eq!(tweets["/tweets&POST"], Value::Null, "the app alone cannot post");
+    server.run_cli(&["limits", "exhaust", "POST /2/tweets", "--window", "10800"]).assert_success();
+    let post = &list("?resources=tweets")["resources"]["tweets"]["/tweets&POST"];
+    assert_eq!((&post["limit"], &post["remaining"]), (&json!(300), &json!(0)), "shared with reposts");
 }
