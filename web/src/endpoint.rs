@@ -79,8 +79,8 @@ pub struct Endpoint {
     pub ads: Option<&'static ads_engine::AdsOperation>,
 }
 
-/// Windows per app (app-only) and per user (user context). Day windows per app of an operation without app-only calls
-/// count the calls of all its users.
+/// Windows per app (app-only) and per user (user context). Where an operation without app-only calls has a day window per
+/// app, its windows per app count the calls of all users.
 #[derive(Clone, Copy, Debug)]
 pub struct EndpointLimits {
     pub app: &'static [RateWindow],
@@ -241,8 +241,8 @@ impl Endpoint {
     /// The windows in which an app's calls are counted over all its users, in addition to the windows of each user.
     pub(crate) fn windows_over_users(&self) -> &'static [RateWindow] {
         let windows = self.limits.app;
-        let is_daily = windows.iter().all(|window| window.seconds == DAY_SECONDS);
-        if is_daily && !self.permit.open && !self.permit.app { windows } else { &[] }
+        let has_day_window = windows.iter().any(|window| window.seconds == DAY_SECONDS);
+        if has_day_window && !self.permit.open && !self.permit.app { windows } else { &[] }
     }
 
     /// The windows in which calls are counted for a subject; empty if none are.

@@ -50,6 +50,9 @@ static TABLE: &[&[Endpoint]] = &[&[
     Endpoint::get("rules", "/2/rules", &echo).permit("A", Scopes::NONE).limits(&[], &[]).share_limit(&TWO),
     Endpoint::post("add_rules", "/2/rules", &echo).permit("A", Scopes::NONE).limits(&[], &[]).share_limit(&TWO),
     Endpoint::post("announce", "/2/announce", &echo).permit("12", READ).limits(&[per_day(2)], &[per_quarter_hour(50)]),
+    Endpoint::post("recite", "/2/recite", &echo)
+        .permit("12", READ)
+        .limits(&[per_quarter_hour(2), per_day(100)], &[per_quarter_hour(50)]),
     Endpoint::new("unbuilt", "GET", "/2/unbuilt").permit("A", Scopes::NONE),
     Endpoint { permit: base::Permit::OPEN, ..Endpoint::new("open", "GET", "/1.1/open") }
         .error_format(ErrorFormat::Legacy)
@@ -322,6 +325,11 @@ fn day_limit_of_an_app_counts_all_its_users() {
         assert_eq!((got.status, got.header("x-rate-limit-limit")), (429, "2"));
         let reset: i64 = got.header("x-rate-limit-reset").parse().unwrap();
         assert!(reset > base::clock::wall_time().ms() / 1000 + 80_000, "{reset}");
+        // With the shorter limits beside it.
+        for (token, status, limit) in [(&ada, 200, "50"), (&bob, 200, "50"), (&ada, 429, "2")] {
+            let got = world.send("POST", "/2/recite", token.expose_secret(), &[], "").await;
+            assert_eq!((got.status, got.header("x-rate-limit-limit")), (status, limit));
+        }
     });
 }
 
