@@ -308,8 +308,9 @@ impl ServerState {
             let (app, used) = (caller.app_id, caller.credential);
             self.app_state.usage.record_call(app, used, caller.user, endpoint.id);
         }
+        let query = head.uri.query().unwrap_or_default();
         let (operation, quota) = match endpoint.ads {
-            Some(ads_operation) if ads_operation.supports_totals() && requests_total_count(head) => {
+            Some(ads_operation) if ads_operation.supports_totals() && requests_total_count(query) => {
                 (operation | TOTAL_COUNT_BIT, TOTAL_COUNT_WINDOWS.into())
             }
             _ => (operation, endpoint.quota(subject)),
@@ -410,10 +411,10 @@ fn is_reference_list(endpoint: &Endpoint) -> bool {
     endpoint.ads.is_some_and(ads_engine::AdsOperation::is_reference_list)
 }
 
-fn requests_total_count(head: &RequestHead) -> bool {
-    let query = head.uri.query().unwrap_or_default();
-    let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
-    pairs.any(|(name, value)| name == "with_total_count" && ["true", "t", "1"].contains(&value.to_lowercase().as_str()))
+pub(super) fn requests_total_count(query: &str) -> bool {
+    let pairs = base::percent::parse_form(query).unwrap_or_default();
+    let mut flags = pairs.iter().filter(|(name, _)| name == "with_total_count");
+    flags.any(|(_, value)| ["true", "t", "1"].contains(&value.to_lowercase().as_str()))
 }
 
 /// Whether a browser requests a page, outside of `/2/`.

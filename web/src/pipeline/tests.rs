@@ -445,3 +445,17 @@ fn named_origins_may_ask_first() {
         assert_eq!(got.header("access-control-allow-methods"), "GET, HEAD");
     });
 }
+
+#[test]
+fn request_for_a_total_is_recognized_however_it_is_encoded() {
+    for (query, expected) in [
+        ("with_total_count=true", true),
+        ("count=1&with%5Ftotal_count=true", true),
+        ("with_total_count=%54rue", true),
+        ("with_total_count=1", true),
+        ("with_total_count=false", false),
+        ("total=true", false),
+    ] {
+        assert_eq!(super::steps::requests_total_count(query), expected, "{query}");
+    }
+}
