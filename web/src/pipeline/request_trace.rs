@@ -72,6 +72,13 @@ impl RequestTrace {
             pending_fault: None,
         }
     }
+
+    /// Renders an error for a program although the path is a page's, if a program asks.
+    pub(super) const fn answer_program(&mut self, is_for_program: bool) {
+        if is_for_program {
+            self.error_format = ErrorFormat::V2;
+        }
+    }
 }
 
 /// Logs and counts a request that is dropped before it is finished: its client, or the balancer before it, has left.

@@ -60,11 +60,8 @@ impl ServerState {
             .handler
             .ok_or_else(|| Refusal::NotImplemented { operation: format!("{} {}", endpoint.method, facts.template) })?;
         let is_for_program = may_answer_a_program(endpoint, &head);
-        let params = self.verify_signature_first(endpoint, &auth, parse_params(endpoint, path, &head)).await;
-        if params.is_err() && is_for_program {
-            trace.error_format = ErrorFormat::V2;
-        }
-        let params = params?;
+        let params = parse_params(endpoint, path, &head).inspect_err(|_| trace.answer_program(is_for_program));
+        let params = self.verify_signature_first(endpoint, &auth, params).await?;
         if pending.is_unread(endpoint) {
             self.collect_body(endpoint, &mut pending, &head, usize::MAX).await?;
         }
@@ -93,10 +90,7 @@ impl ServerState {
             state: Arc::clone(&self.app_state),
         };
         panic_where_a_test_asks(facts.template);
-        let outcome = handler.answer(call).await;
-        if outcome.is_err() && is_for_program {
-            trace.error_format = ErrorFormat::V2;
-        }
+        let outcome = handler.answer(call).await.inspect_err(|_| trace.answer_program(is_for_program));
         let is_foreign = matches!(&outcome, Err(Error::Refused(refusal)) if is_unknown_account(refusal));
         self.count_account_call((account, own), is_foreign, endpoint, facts.operation, trace).await;
         outcome
