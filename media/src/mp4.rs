@@ -186,8 +186,9 @@ fn parse_movie(bytes: &[u8]) -> Result<VideoTrack, MediaRejection> {
         }
     }
     let mut track = found.ok_or(MediaRejection::NoVideo)?;
-    if track.shown_ticks > 0 {
-        let head: Mvhd = decode_atom(find_child(&movie, *b"mvhd"))?;
+    if let Ok(head) = decode_atom::<Mvhd>(find_child(&movie, *b"mvhd"))
+        && track.shown_ticks > 0
+    {
         track.shown_ms = track.shown_ticks.saturating_mul(1000).checked_div(u64::from(head.timescale));
     }
     if let Some(extends) = find_child(&movie, *b"mvex") {
@@ -237,15 +238,11 @@ fn parse_track(bytes: &[u8]) -> Result<Option<VideoTrack>, MediaRejection> {
         }
         (None, bytes) => decode_atom::<Co64>(bytes)?.entries.iter().copied().max(),
     };
-    let edits = child_boxes(find_child(&track, *b"edts").unwrap_or_default())?;
-    let shown_ticks = match find_child(&edits, *b"elst") {
-        Some(bytes) => {
-            let list: Elst = decode_atom(Some(bytes))?;
-            let shown = list.entries.iter().filter(|entry| entry.media_time.is_some());
-            shown.fold(0_u64, |sum, entry| sum.saturating_add(entry.segment_duration))
-        }
-        None => 0,
-    };
+    // One that cannot be read changes nothing: it only refines the duration.
+    let edits = child_boxes(find_child(&track, *b"edts").unwrap_or_default()).unwrap_or_default();
+    let edits = decode_atom::<Elst>(find_child(&edits, *b"elst")).map(|list| list.entries).unwrap_or_default();
+    let shown = edits.iter().filter(|entry| entry.media_time.is_some());
+    let shown_ticks = shown.fold(0_u64, |sum, entry| sum.saturating_add(entry.segment_duration));
     Ok(Some(VideoTrack {
         id: head.track_id,
         shown_ticks,

@@ -16,9 +16,9 @@ const RENDERING_CHUNKS: [&[u8; 4]; 15] = [
     b"sBIT", b"sRGB", b"tRNS",
 ];
 
-/// What the pixels and the orientation are decoded from. The decoder would unpack any other
+/// What the pixels are decoded from, besides their orientation and colour profile. The decoder would unpack any other
 /// compressed chunk in full before it looks at a limit.
-const DECODED_CHUNKS: [&[u8; 4]; 6] = [b"IHDR", b"PLTE", b"tRNS", b"eXIf", b"IDAT", b"IEND"];
+const DECODED_CHUNKS: [&[u8; 4]; 5] = [b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND"];
 
 /// The parts that affect rendering, and the index among them at which an orientation may be
 /// inserted. Trailing bytes are an error.
@@ -30,10 +30,12 @@ pub(crate) fn essential_parts(bytes: &[u8]) -> Result<(Vec<&[u8]>, usize), Media
     Ok((select_parts(bytes, affects_rendering)?, 2))
 }
 
-/// The file with nothing but what the pixels and their orientation are decoded from.
+/// The file with nothing but what the pixels, their orientation and their colours are decoded from.
 pub(crate) fn decodable_file(bytes: &[u8]) -> Result<Vec<u8>, MediaRejection> {
-    let is_decoded = |chunk: &Chunk<'_>| {
-        DECODED_CHUNKS.contains(&chunk.kind) && (chunk.kind != b"eXIf" || chunk.whole.len() <= MAX_EXIF_BYTES)
+    let is_decoded = |chunk: &Chunk<'_>| match chunk.kind {
+        b"eXIf" => chunk.whole.len() <= MAX_EXIF_BYTES,
+        b"iCCP" => has_bounded_profile(chunk),
+        kind => DECODED_CHUNKS.contains(&kind),
     };
     Ok(select_parts(bytes, is_decoded)?.concat())
 }
