@@ -56,6 +56,12 @@ pub fn parse_form(raw: impl AsRef<[u8]>) -> Result<Vec<(String, String)>, Percen
     pairs.filter(|pair| !pair.is_empty()).map(parse_pair).collect()
 }
 
+/// As [`parse_form`], without the pairs that are malformed.
+pub fn parse_form_leniently(raw: &str) -> Vec<(String, String)> {
+    let pairs = raw.as_bytes().split(|byte| *byte == b'&');
+    pairs.filter(|pair| !pair.is_empty()).filter_map(|pair| parse_pair(pair).ok()).collect()
+}
+
 fn parse_pair(raw: &[u8]) -> Result<(String, String), PercentDecodeError> {
     let mut halves = raw.splitn(2, |byte| *byte == b'=');
     let raw_name = halves.next().unwrap_or_default();

@@ -35,9 +35,15 @@ pub fn found_or_exit<T>(call: &RequestContext, visit: &BrowserVisit, found: Resu
     })
 }
 
-/// The query of a request, or an error page if it is malformed.
+/// The query of a request, or an error page if a parameter repeats.
 pub(super) fn require_query(call: &RequestContext, visit: &BrowserVisit) -> Result<PageQuery, PageExit> {
     PageQuery::from_call(call).map_err(|advice| exit_page(call, visit, PageErrorKind::InvalidRequest(advice)))
+}
+
+/// As [`require_query`], also if something is malformed: an app must not lose its `state` unnoticed.
+pub(super) fn require_exact_query(call: &RequestContext, visit: &BrowserVisit) -> Result<PageQuery, PageExit> {
+    let query = PageQuery::parse(call.head().uri.query().unwrap_or_default());
+    query.map_err(|advice| exit_page(call, visit, PageErrorKind::InvalidRequest(advice)))
 }
 
 /// As [`render_page`], with a comparison with the app's registered callback URLs.
@@ -61,7 +67,7 @@ pub(super) fn render_callback_mismatch(
 
 const fn status_code(kind: &PageErrorKind) -> u16 {
     match kind {
-        PageErrorKind::FormExpired | PageErrorKind::SignedOut(_) | PageErrorKind::Forbidden => 403,
+        PageErrorKind::FormExpired | PageErrorKind::SignedOut { .. } | PageErrorKind::Forbidden => 403,
         PageErrorKind::TooManyAttempts(_) => 429,
         PageErrorKind::NotFound => 404,
         PageErrorKind::MethodNotAllowed => 405,

@@ -189,12 +189,17 @@ pub fn local_path(next: &str) -> Option<&str> {
 pub struct PageQuery(Vec<(String, String)>);
 
 impl PageQuery {
+    /// Ignores what is malformed, such as what was added to a shared link.
     pub fn from_call(call: &RequestContext) -> Result<Self, String> {
-        Self::parse(call.head().uri.query().unwrap_or_default())
+        Self::from_pairs(base::percent::parse_form_leniently(call.head().uri.query().unwrap_or_default()))
     }
 
     pub fn parse(query: &str) -> Result<Self, String> {
         let pairs = base::percent::parse_form(query).map_err(|bad| format!("The query string is malformed: {bad}."))?;
+        Self::from_pairs(pairs)
+    }
+
+    fn from_pairs(pairs: Vec<(String, String)>) -> Result<Self, String> {
         let mut names = HashSet::with_capacity(pairs.len());
         for (name, value) in &pairs {
             if !names.insert(name) {

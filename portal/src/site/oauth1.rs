@@ -23,7 +23,7 @@ pub(crate) async fn authenticate(call: RequestContext) -> Result<HttpReply, Page
 
 async fn show_authorization(call: RequestContext, silent: bool) -> Result<HttpReply, PageExit> {
     let visit = BrowserVisit::from_call(&call).await?;
-    let query = errors::require_query(&call, &visit)?;
+    let query = errors::require_exact_query(&call, &visit)?;
     let Some(token) = query.get("oauth_token") else {
         return Err(errors::exit_page(&call, &visit, PageErrorKind::RequestTokenMissing));
     };

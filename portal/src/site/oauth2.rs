@@ -41,7 +41,7 @@ fn build_request(get: impl Fn(&'static str) -> Option<String>) -> AuthorizeReque
 
 pub(crate) async fn show_consent(call: RequestContext) -> Result<HttpReply, PageExit> {
     let visit = BrowserVisit::from_call(&call).await?;
-    let query = errors::require_query(&call, &visit)?;
+    let query = errors::require_exact_query(&call, &visit)?;
     let found = validate_request(&call, &visit, request_from_query(&query)).await?;
     let hidden = hidden_fields(&query);
     let next = authorize_url(&hidden);

@@ -41,13 +41,9 @@ impl RequestParams {
         if is_page && !reader.invalid.is_empty() {
             return Err(Refusal::RouteNotFound);
         }
-        let pairs = match base::percent::parse_form(query) {
-            // As unknown parameters, such as what was added to a shared link.
-            Err(_) if is_page => {
-                Ok(query.split('&').filter_map(|pair| base::percent::parse_form(pair).ok()).flatten().collect())
-            }
-            parsed => parsed,
-        };
+        // What was added to a shared link is ignored like unknown parameters.
+        let pairs =
+            if is_page { Ok(base::percent::parse_form_leniently(query)) } else { base::percent::parse_form(query) };
         match pairs {
             Ok(pairs) => {
                 for (name, raw) in pairs {
