@@ -11,9 +11,7 @@ use crate::reply::HttpReply;
 const EXPOSED_HEADERS: HeaderValue = HeaderValue::from_static(
     "x-rate-limit-limit, x-rate-limit-remaining, x-rate-limit-reset, x-app-limit-24hour-limit, \
      x-app-limit-24hour-remaining, x-app-limit-24hour-reset, x-user-limit-24hour-limit, \
-     x-user-limit-24hour-remaining, x-user-limit-24hour-reset, x-account-rate-limit-limit, \
-     x-account-rate-limit-remaining, x-account-rate-limit-reset, x-concurrent-job-limit, \
-     x-concurrent-job-limit-remaining, retry-after, x-transaction-id, location",
+     x-user-limit-24hour-remaining, x-user-limit-24hour-reset, retry-after, x-transaction-id, location",
 );
 // Browsers ask for `user-agent` where the page's client sets it.
 const ALLOWED_HEADERS: HeaderValue = HeaderValue::from_static("authorization, content-type, user-agent, x-request-id");
