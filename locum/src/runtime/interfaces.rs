@@ -239,8 +239,9 @@ async fn flush_views(server: &ApiServer) {
 /// What is leased until the last response is given back by [`ServerInterfaces::return_leased_calls`].
 async fn return_calls_until_shutdown(server: ApiServer, shutdown: Shutdown) {
     while !shutdown.is_triggered() {
-        let _early = tokio::time::timeout(LEASE_RETURN_INTERVAL, shutdown.wait()).await;
-        server.return_unused_calls().await;
+        if tokio::time::timeout(LEASE_RETURN_INTERVAL, shutdown.wait()).await.is_err() {
+            server.return_unused_calls().await;
+        }
     }
 }
 

@@ -20,6 +20,8 @@ use crate::endpoint::{Endpoint, RateWindow};
 /// How long a node keeps what it has leased, and how often an exhausted window is looked at again.
 const LEASE_MS: i64 = 1_000;
 const LEASE_TIMEOUT: Duration = Duration::from_secs(2);
+/// Windows that one transaction gives back.
+const RETURNED_AT_ONCE: usize = 500;
 /// For all that is given back at the end of the process.
 const RETURN_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long calls are counted on this node only after the windows' store could not be asked.
@@ -45,10 +47,21 @@ impl WindowStore {
         }
     }
 
-    async fn give_back(&self, unused: UnusedCalls) -> Result<(), Error> {
+    async fn give_back(&self, all: Vec<UnusedCalls>) -> Result<(), Error> {
         match self {
-            Self::Database(store) => store.write(move |tx| Ok(rate_windows::give_back(tx, &unused)?)).await,
-            Self::Redis(windows) => windows.give_back(&unused).await,
+            Self::Database(store) => {
+                let give_back = move |tx: &mut Tx<'_>| {
+                    all.iter().try_for_each(|unused| rate_windows::give_back(tx, unused))?;
+                    Ok(())
+                };
+                store.write(give_back).await
+            }
+            Self::Redis(windows) => {
+                for unused in &all {
+                    windows.give_back(unused).await?;
+                }
+                Ok(())
+            }
         }
     }
 
@@ -273,14 +286,22 @@ impl RateLimiter {
     }
 
     async fn return_leases(&self, shared: &SharedWindows, min_age_ms: i64) -> Result<(), Error> {
-        let mut leases = shared.take_leases(min_age_ms).into_iter();
-        while let Some((key, record)) = leases.next() {
-            let Some(WindowCount { start_ms, leased: calls, .. }) = self.take_leased(key) else { continue };
-            let LeaseRecord { digest, ends_at_ms, .. } = record;
-            let returned = shared.store.give_back(UnusedCalls { digest, ends_at_ms, calls }).await;
+        let mut leases = shared.take_leases(min_age_ms);
+        while !leases.is_empty() {
+            let part = leases.split_off(leases.len().saturating_sub(RETURNED_AT_ONCE));
+            let taken: Vec<_> = part.iter().map(|(key, record)| (*key, record, self.take_leased(*key))).collect();
+            let unused = taken.iter().filter_map(|(_, record, count)| {
+                let LeaseRecord { digest, ends_at_ms, .. } = **record;
+                Some(UnusedCalls { digest, ends_at_ms, calls: count.as_ref()?.leased })
+            });
+            let returned = shared.store.give_back(unused.collect()).await;
             if returned.is_err() {
-                self.restore_leased(key, start_ms, calls);
-                shared.restore_leases(leases.chain([(key, record)]));
+                for (key, _, count) in &taken {
+                    if let Some(WindowCount { start_ms, leased, .. }) = count {
+                        self.restore_leased(*key, *start_ms, *leased);
+                    }
+                }
+                shared.restore_leases(leases.into_iter().chain(part));
                 return returned;
             }
         }
