@@ -83,7 +83,7 @@ const OFFICIAL_EXPANSIONS: &[(ObjectKind, &str)] = &[
     (ObjectKind::LIKE, "attachments.media_keys liked_tweet_author_id liked_tweet_id"),
 ];
 
-/// Renamed counterparts of names that one generation lacks: accepted, but in neither list.
+/// Accepted, but in neither list: renamed counterparts of names that one generation lacks, and what notes have unasked.
 const OURS: &[&str] = &[
     "author_id",
     "edit_history_post_ids",
@@ -94,6 +94,7 @@ const OURS: &[&str] = &[
     "post_count",
     "liked_post_id",
     "liked_post_author_id",
+    "post_id",
 ];
 
 #[test]
