@@ -5,7 +5,7 @@ use network::posts::{EDIT_WINDOW_MS, is_editable_kind};
 use network::viewer_actions::{ViewerActions, load_viewer_actions};
 use network::visibility::Viewer;
 use pages::members::{PollCard, PollChoice, PostCard, PostMedia, PostTextPart, QuotedPost};
-use portal::BrowserVisit;
+use portal::{BrowserVisit, find_site_path};
 use std::cmp::Reverse;
 use store::polls::Poll;
 use store::posts::{Post, PostState};
@@ -146,14 +146,6 @@ fn site_path(url: String, site: SiteLinks) -> String {
 /// Empty for a picture of another site, which would learn of every reader.
 pub(crate) fn own_picture(url: &str, site: SiteLinks) -> String {
     find_site_path(url, site).unwrap_or_default().to_owned()
-}
-
-fn find_site_path(url: &str, site: SiteLinks) -> Option<&str> {
-    if url.starts_with("/media/") {
-        return Some(url);
-    }
-    let mut bases = [site.files_url, site.url].into_iter().filter(|base| !base.is_empty());
-    bases.find_map(|base| url.strip_prefix(base).filter(|path| path.starts_with('/')))
 }
 
 fn user_path(username: &str) -> String {

@@ -20,4 +20,4 @@ pub use site::session::set_session_cookie;
 pub use site::shown_values::{SHOWN_FIELD, differs_from_shown, encode_shown_values};
 pub use site::sign_in::sign_in_as;
 pub use site::submitted_forms;
-pub use site::{BrowserVisit, MemberVisit, PageExit, SignedInPerson, redirect_to};
+pub use site::{BrowserVisit, MemberVisit, PageExit, SignedInPerson, find_site_path, redirect_to};

@@ -33,7 +33,7 @@ pub(crate) mod web_tags;
 
 pub use session::{BrowserVisit, MemberVisit, SignedInPerson};
 
-use base::{Error, Fault, Refusal};
+use base::{Error, Fault, Refusal, SiteLinks};
 use web::endpoint::HandlerError;
 use web::page_context;
 use web::reply::HttpReply;
@@ -92,3 +92,13 @@ pub(crate) fn redirect_to_app(url: &str) -> HttpReply {
 
 #[cfg(test)]
 mod tests;
+
+/// The path of a file of this site, which the content policy of pages allows under each of the site's names; `None` for one of
+/// another site.
+pub fn find_site_path(url: &str, site: SiteLinks) -> Option<&str> {
+    if url.starts_with("/media/") {
+        return Some(url);
+    }
+    let mut bases = [site.files_url, site.url].into_iter().filter(|base| !base.is_empty());
+    bases.find_map(|base| url.strip_prefix(base).filter(|path| path.starts_with('/')))
+}

@@ -1,6 +1,6 @@
 //! Preview pages of promoted posts, at signed addresses.
 
-use crate::site::PageExit;
+use crate::site::{PageExit, find_site_path};
 use ads::post_preview::{PreviewContent, SignedPreview};
 use base::{AppId, Error, Refusal, SiteLinks};
 use http::HeaderValue;
@@ -74,12 +74,13 @@ fn build_preview_page(frame: PageFrame, content: &PreviewContent, shown: ShownPo
         _ => {}
     }
     let text = shown.text_segments().into_iter();
+    let pictures = shown.media().filter_map(|media| Some(find_site_path(&media.picture, content.site)?.to_owned()));
     PostPreviewPage {
         frame,
         name: shown.author.name.clone(),
         username: shown.author.username.clone(),
         text: text.map(|segment| PostTextPart { text: segment.text, url: segment.url }).collect(),
-        pictures: shown.media().map(|media| media.picture).filter(|url| !url.is_empty()).collect(),
+        pictures: pictures.collect(),
         choices: content.poll_choices.clone(),
         notes,
         link: content.call_to_action.clone(),
