@@ -16,8 +16,13 @@ pub enum PageErrorKind {
     /// A parameter is invalid and there is no safe redirect; holds advice for the developer.
     InvalidRequest(String),
     FormExpired,
-    /// A form of somebody who is not signed in, which does not come back after signing in; holds the path that does.
-    SignedOut(String),
+    /// A form of somebody who is not signed in, which does not come back after signing in.
+    SignedOut {
+        /// The path to come back to.
+        next: String,
+        /// The texts that were entered, to be copied.
+        entered: Vec<String>,
+    },
     /// Seconds to wait.
     TooManyAttempts(i64),
     /// Missing, or hidden from this person.
@@ -42,7 +47,7 @@ impl PageErrorKind {
                 "This app can’t sign you in"
             }
             Self::FormExpired => "This page has expired",
-            Self::SignedOut(_) => "You are not signed in",
+            Self::SignedOut { .. } => "You are not signed in",
             Self::TooManyAttempts(_) => "Too many attempts",
             Self::NotFound => "Page not found",
             Self::Forbidden => "You don’t have permission",
@@ -74,8 +79,11 @@ impl PageErrorKind {
                 "To protect your account, the form was not submitted. Go back, copy what you wrote, then reload the page and try again."
                     .to_owned()
             }
-            Self::SignedOut(_) => {
+            Self::SignedOut { entered, .. } if entered.is_empty() => {
                 "The form was not submitted. Go back, copy what you wrote, then sign in and try again.".to_owned()
+            }
+            Self::SignedOut { .. } => {
+                "The form was not submitted. You can copy what you wrote, then sign in and try again.".to_owned()
             }
             Self::TooManyAttempts(seconds) => {
                 format!("Please wait {} and try again.", crate::relative_time::format_duration((*seconds).max(1)))

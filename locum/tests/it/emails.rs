@@ -68,7 +68,7 @@ fn confirms(server: &TestServer, office: &MailServer, browser: &mut Browser<'_>,
         server.send(request.bearer(token.as_str().unwrap())).assert_status(200)["data"]["confirmed_email"].clone()
     };
     assert!(seen().is_null());
-    let notice = format!("open the link that we sent to <bdi class=\"strong\">{address}</bdi>");
+    let notice = format!("Your email address <bdi class=\"strong\">{address}</bdi>");
     let home = browser.get("/home").assert_page(200);
     assert!(home.contains(&notice) && home.contains("Settings → Account"), "{home}");
     let email = office.wait_for_email(address, "Confirm that this email address");

@@ -189,7 +189,7 @@ fn permissions_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Result<
         let revoke = ActionButton {
             text: "Revoke",
             path: ctx.page_path(&format!("{here}/revoke")),
-            hidden: vec![("permission_id", one.id())],
+            hidden: vec![("permission_id", one.id()), ("next", ctx.page_path(&here))],
             ..ActionButton::default()
         };
         TableRow {

@@ -18,9 +18,7 @@ pub(super) fn describe_problem(
     let is_mismatch = message.starts_with("Expected ");
     match (problem.code, declared, input) {
         ("MISSING_PARAMETER", ..) => "This field is required.".to_owned(),
-        ("INVALID_DENOMINATION", ..) => {
-            "Enter an amount with no more decimal places than the currency has, such as 20.00.".to_owned()
-        }
+        ("INVALID_DENOMINATION", ..) => "Enter an amount with no more decimal places than the currency has.".to_owned(),
         (_, _, FormInputKind::Amount) if is_mismatch => {
             let micros: Option<i64> = problem.value.as_deref().and_then(|value| value.parse().ok());
             let is_high = micros.is_some_and(|micros| micros > ONE_UNIT_MICROS);

@@ -29,7 +29,7 @@ use super::{PageExit, errors, redirect_to};
 const POST_FORMS: [&str; 2] = [pages::members::COMPOSE_PATH, super::compose::COMPOSE_PATH];
 const POST_FORM_FIELDS: [&str; 6] = ["text", "in_reply_to", "quote", "community", "card", "of"];
 /// Fields of buttons and hidden fields, and one that always has a value: what a person entered is in others.
-const FIELDS_NOT_ENTERED: [&str; 18] = [
+const FIELDS_NOT_ENTERED: [&str; 19] = [
     "csrf",
     "next",
     "form",
@@ -48,7 +48,11 @@ const FIELDS_NOT_ENTERED: [&str; 18] = [
     "part",
     "keep",
     "poll_minutes",
+    "permission_id",
 ];
+
+/// Longer texts, which the page about a form that was not submitted shows, so that they can be copied.
+const SHOWN_AGAIN: [&str; 7] = ["text", "description", "reason", "answer", "rules", "about", "summary"];
 
 /// One name for all forms, so that a CSRF token is valid for the whole session.
 const FORM_NAME: &str = "page";
@@ -197,7 +201,7 @@ impl BrowserVisit {
         field: impl Fn(&'static str) -> &'f str,
     ) -> PageExit {
         let own = call.endpoint().path;
-        let is_post_form = POST_FORMS.contains(&own) && call.head().method != http::Method::GET;
+        let is_post_form = POST_FORMS.contains(&own) && call.head().method == http::Method::POST;
         let carried: &[&str] = if is_post_form { &POST_FORM_FIELDS } else { &[] };
         if list_entered_fields(call, &field).any(|name| !carried.contains(&name)) {
             return self.exit_signed_out(call, field);
@@ -213,7 +217,9 @@ impl BrowserVisit {
     }
 
     fn exit_signed_out<'f>(&self, call: &RequestContext, field: impl Fn(&'static str) -> &'f str) -> PageExit {
-        errors::exit_page(call, self, PageErrorKind::SignedOut(return_path(call, field)))
+        let entered = list_entered_fields(call, &field).filter(|name| SHOWN_AGAIN.contains(name));
+        let entered = entered.map(|name| field(name).to_owned()).collect();
+        errors::exit_page(call, self, PageErrorKind::SignedOut { next: return_path(call, field), entered })
     }
 
     /// Whether somebody is signed in with at least this role.
@@ -295,7 +301,7 @@ fn return_path<'f>(call: &RequestContext, field: impl Fn(&'static str) -> &'f st
     let here = head.uri.path_and_query().map_or(page_context::DEFAULT_PATH, http::uri::PathAndQuery::as_str);
     let has_page = || call.state.endpoints.iter().any(|endpoint| endpoint.method == "GET" && endpoint.path == own);
     let path = match forms::local_path(field("next")) {
-        _ if head.method == http::Method::GET => here,
+        _ if head.method != http::Method::POST => here,
         Some(next) => next,
         None if has_page() => here,
         None => page_context::DEFAULT_PATH,
