@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::harness::{StreamClient, TestRequest, TestServer, shared_server, wait_until};
+use crate::harness::{DatabaseEngine, StreamClient, TestRequest, TestServer, shared_server, wait_until};
 use crate::pages::browser::Browser;
 use serde_json::Value;
 
@@ -68,7 +68,8 @@ fn wrong_stream_commands_name_what_would_be_accepted() {
 
 #[test]
 fn tail_prints_messages_of_the_real_stream() {
-    let server = TestServer::start(&[]);
+    // The only engine with further worlds.
+    let server = TestServer::start_on_engine(DatabaseEngine::Sqlite, &[]);
     let traffic = TestRequest::post("/control/v1/traffic").json(&serde_json::json!({"rate": 50, "seconds": 60}));
     server.call_control(traffic.clone()).assert_status(200);
     let output = server.run_text_cli(&["stream", "tail", "firehose", "--count", "3"]);
