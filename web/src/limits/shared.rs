@@ -289,17 +289,20 @@ impl RateLimiter {
         let mut leases = shared.take_leases(min_age_ms);
         while !leases.is_empty() {
             let part = leases.split_off(leases.len().saturating_sub(RETURNED_AT_ONCE));
-            let taken: Vec<_> = part.iter().map(|(key, record)| (*key, record, self.take_leased(*key))).collect();
-            let unused = taken.iter().filter_map(|(_, record, count)| {
-                let LeaseRecord { digest, ends_at_ms, .. } = **record;
-                Some(UnusedCalls { digest, ends_at_ms, calls: count.as_ref()?.leased })
+            let taken = part.iter().filter_map(|(key, record)| Some((*key, *record, self.take_leased(*key)?)));
+            let taken: Vec<_> = taken.collect();
+            if taken.is_empty() {
+                continue;
+            }
+            let unused = taken.iter().map(|(_, LeaseRecord { digest, ends_at_ms, .. }, count)| UnusedCalls {
+                digest: *digest,
+                ends_at_ms: *ends_at_ms,
+                calls: count.leased,
             });
             let returned = shared.store.give_back(unused.collect()).await;
             if returned.is_err() {
-                for (key, _, count) in &taken {
-                    if let Some(WindowCount { start_ms, leased, .. }) = count {
-                        self.restore_leased(*key, *start_ms, *leased);
-                    }
+                for (key, _, WindowCount { start_ms, leased, .. }) in &taken {
+                    self.restore_leased(*key, *start_ms, *leased);
                 }
                 shared.restore_leases(leases.into_iter().chain(part));
                 return returned;
