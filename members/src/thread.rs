@@ -178,7 +178,7 @@ pub(crate) async fn show_quotes(call: RequestContext) -> Result<HttpReply, PageE
     let query = PageQuery::from_call(&call).unwrap_or_default();
     let range = PageRange { limit: PAGE_SIZE + 1, ..range_before(&query) };
     let read = call.read(move |tx| {
-        let mut edges = replies::list_quotes(tx, viewer.viewer, id, &range)?;
+        let mut edges = replies::list_quotes_of_versions(tx, viewer.viewer, id, &range)?;
         let next = cut_page(&mut edges, |edge| edge.1);
         let ids: Vec<PostId> = edges.iter().map(|edge| PostId::new(edge.0)).collect();
         Ok((load_ordered_cards(tx, viewer, &ids)?, next))

@@ -44,7 +44,12 @@ pub fn list_replies(tx: &mut Tx<'_>, viewer: Viewer, id: PostId, range: &PageRan
 }
 
 /// Live quotes of all versions of a post, as [`list_replies`].
-pub fn list_quotes(tx: &mut Tx<'_>, viewer: Viewer, id: PostId, range: &PageRange) -> Result<Vec<Edge>, Error> {
+pub fn list_quotes_of_versions(
+    tx: &mut Tx<'_>,
+    viewer: Viewer,
+    id: PostId,
+    range: &PageRange,
+) -> Result<Vec<Edge>, Error> {
     page_of_versions(tx, viewer, id, range, reposts::page_quotes, |(_, id)| *id)
 }
 

@@ -131,7 +131,8 @@ macro_rules! fit {
                 "SELECT p.id FROM ",
                 $from,
                 " JOIN users u ON u.id = p.author_id WHERE p.id > $1 AND p.id < $2 AND p.state = 0 AND p.nullcast = 0 \
-                 AND p.repost_of_id IS NULL AND p.limited = 0 AND u.limited = 0 AND p.withheld = '' AND p.members_only = 0 AND p.followers_only = 0 \
+                 AND p.repost_of_id IS NULL AND p.limited = 0 AND u.limited = 0 AND p.withheld = '' \
+                 AND p.members_only = 0 AND p.followers_only = 0 \
                  AND p.author_id <> $3 AND (p.lang = $4 OR $4 = '') AND u.state = 0 AND u.protected = 0 \
                  AND u.withheld = '' AND NOT EXISTS (SELECT 1 FROM note n WHERE n.post_id = p.id AND n.author_id = $3 \
                  AND n.test_mode = $5) ORDER BY p.id"
