@@ -14,8 +14,8 @@ use ads::gazetteer::gazetteer;
 use ads_delivery::evaluator::{CriterionOperator, Evaluator, TargetedAudience, TargetingCriterion};
 use base::encryption::{Keyring, MasterKey};
 use base::{Clock, Rng, Time, UserId};
-use network::insights::{self, InsightsQuery};
-use network::search::PostSearch;
+use post_search::PostSearch;
+use post_search::insights::{self, InsightsQuery};
 use store::{DatabaseLocation, Store, StoreOptions, Tx};
 
 const WEEK_MS: i64 = 7 * 86_400_000;

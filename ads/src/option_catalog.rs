@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use base::{Error, Fault, Refusal};
-use network::keywords;
+use post_search::keywords;
 use serde_json::{Map, Value, json};
 use store::Tx;
 use store::ads::options;

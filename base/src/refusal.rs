@@ -256,6 +256,12 @@ impl Refusal {
         Self::InvalidParameters(vec![InvalidParameter { parameter, values: Vec::new(), message }])
     }
 
+    /// Does not repeat the value, for secrets and personal data.
+    pub fn invalid_field(parameter: &'static str, message: impl Into<String>) -> Self {
+        let (parameter, message) = (parameter.into(), message.into());
+        Self::InvalidParameters(vec![InvalidParameter { parameter, values: Vec::new(), message }])
+    }
+
     /// For example `named_reason(RefusalKind::NotFound, "webhook_id", id, "WebhookIdInvalid: …")`.
     pub fn named_reason(
         kind: RefusalKind,

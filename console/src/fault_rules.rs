@@ -73,7 +73,7 @@ fn find_app(tx: &mut Tx<'_>, text: Option<&str>) -> Result<Found<AppId>, Error> 
     let Some(text) = text else {
         return Ok(Ok(None));
     };
-    let all = network::apps::list(tx, None)?;
+    let all = identity::apps::list(tx, None)?;
     let active = all.iter().filter(|app| app.state != AppStatus::Deleted);
     let is_named = |app: &&apps::App| {
         AppId::parse(text) == Some(app.id) || app.name == text || app.api_key == text || app.client_id == text

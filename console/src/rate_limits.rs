@@ -243,7 +243,7 @@ fn list_subjects(
 ) -> Result<Vec<RateLimitSubject>, Error> {
     let mut subjects = Vec::new();
     let is_limited_by_account = endpoint.ads.is_some_and(AdsOperation::is_limited_per_account_only);
-    for app in network::apps::list(tx, None)? {
+    for app in identity::apps::list(tx, None)? {
         if target.app.is_some_and(|id| id != app.id) {
             continue;
         }
@@ -315,7 +315,7 @@ struct SubjectNames {
 
 impl SubjectNames {
     fn load(tx: &mut Tx<'_>, subjects: &[RateLimitSubject]) -> Result<Self, Error> {
-        let apps = network::apps::list(tx, None)?.into_iter().map(|app| (app.id.get(), app.name)).collect();
+        let apps = identity::apps::list(tx, None)?.into_iter().map(|app| (app.id.get(), app.name)).collect();
         let users = subjects.iter().filter_map(|subject| match subject {
             RateLimitSubject::User(_, user) => Some(UserId::new(*user)),
             _ => None,

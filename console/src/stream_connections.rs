@@ -76,7 +76,7 @@ fn milliseconds(duration: std::time::Duration) -> u64 {
 }
 
 async fn app_names(call: &RequestContext) -> Result<HashMap<AppId, String>, Error> {
-    let all = call.read(|tx| network::apps::list(tx, None)).await?;
+    let all = call.read(|tx| identity::apps::list(tx, None)).await?;
     Ok(all.into_iter().map(|app| (app.id, app.name)).collect())
 }
 
@@ -183,12 +183,12 @@ pub(crate) async fn find_stream_access(
         .write(move |tx| {
             let app = match &app {
                 Some(text) => lookup::app(tx, text)?,
-                None => network::apps::list(tx, None)?.into_iter().next().ok_or_else(|| {
+                None => identity::apps::list(tx, None)?.into_iter().next().ok_or_else(|| {
                     let message = "there is no app: create one with `locum app create`";
                     Refusal::named_reason(RefusalKind::Conflict, "app", "", message)
                 })?,
             };
-            let token = network::bearer::issue(tx, app.id)?;
+            let token = identity::bearer::issue(tx, app.id)?;
             Ok((app, token))
         })
         .await?;

@@ -1,7 +1,7 @@
 //! Test fixtures.
 
 use base::Error;
-use network::apps::{AccessLevel, AppProfile, Permission};
+use identity::apps::{AccessLevel, AppProfile, Permission};
 use network::users::NewUser;
 use store::Tx;
 use store::apps::App;
@@ -10,5 +10,5 @@ pub(crate) fn create_app(tx: &mut Tx<'_>, owner: &str) -> Result<App, Error> {
     let owner = NewUser { username: owner.to_owned(), ..NewUser::default() };
     let owner = network::users::create(tx, &owner)?.id;
     let profile = AppProfile { permission: Permission::Read, ..AppProfile::new("An app") };
-    Ok(network::apps::create(tx, owner, AccessLevel::SelfServe, &profile)?.0)
+    Ok(identity::apps::create(tx, owner, AccessLevel::SelfServe, &profile)?.0)
 }

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use identity::email_links;
 use network::muted_words::MutedWordFilter;
-use network::{email_links, timelines};
+use network::timelines;
 use pages::FormField;
 use pages::members::{HOME_LIVE_PATH, HOME_PATH, HomePage, PostFeed};
 use portal::submitted_forms::new_form_id;

@@ -76,7 +76,7 @@ impl NewPostCounter {
         let range = PageRange { above: self.after, ..PageRange::newest(MAX_COUNTED) };
         let home_timelines = Arc::clone(&self.home_timelines);
         let read = self.store.read(move |tx| {
-            let reader = network::sessions::find_user(tx, &session)?;
+            let reader = identity::sessions::find_user(tx, &session)?;
             if shown_count >= max_counted() {
                 return Ok(shown_count);
             }

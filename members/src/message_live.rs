@@ -46,7 +46,7 @@ impl LiveSource for NewMessageSource {
     async fn load_update(&mut self) -> LiveUpdate {
         let (session, conversation, after) = (self.session, self.conversation.clone(), self.after);
         let read = self.store.read(move |tx| {
-            let reader = network::sessions::find_user(tx, &session)?;
+            let reader = identity::sessions::find_user(tx, &session)?;
             messages::find_newer_event(tx, reader.id, &conversation, after)
         });
         match read.await {

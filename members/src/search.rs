@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use base::percent::encode;
 use network::people::{self, UserSearchRange};
-use network::search::{PostSearchRequest, SearchWindow, find};
 use network::topics;
 use pages::FormField;
 use pages::members::{MemberSearchPage, PersonCard, PostCard, PostFeed, SEARCH_PATH};
 use portal::{MemberVisit, PageExit, PageQuery};
+use post_search::{PostSearchRequest, SearchWindow, find};
 use query::{AccessTier, QueryDialect, QueryProduct};
 use web::request_context::{HttpReply, RequestContext};
 

@@ -1,7 +1,7 @@
 //! What was decided about an account, and its appeals.
 
 use base::{Error, Refusal, SplitRefusal};
-use network::moderation::{self, Action, Appeal, Kind};
+use identity::moderation::{self, Action, Appeal, Kind};
 use pages::{DECISIONS_PATH, DecisionItem, DecisionsPage, TextPage};
 use portal::{BrowserVisit, MemberVisit, PageExit, PageQuery, redirect_to};
 use store::Tx;

@@ -1,7 +1,7 @@
 //! The description of the server for programs, in the format of `NodeInfo` 2.1. The protocols are an empty list, since
 //! the server does not federate.
 
-use network::registration::RegistrationPolicy;
+use identity::registration::RegistrationPolicy;
 use network::site_settings;
 use portal::PageExit;
 use serde_json::json;

@@ -1,7 +1,7 @@
 //! The link that makes someone the first owner.
 
 use base::{Error, Refusal, Secret, SplitRefusal};
-use network::first_owner;
+use identity::first_owner;
 use pages::{OwnerSetup, RegistrationAccess, SignUpPage, TextPage};
 use portal::{
     BrowserVisit, PageExit, PageQuery, SignUpFields, SubmittedForm, redirect_to, sent_applicant, start_first_session,

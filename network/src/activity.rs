@@ -289,11 +289,7 @@ fn subscription_ref(id: i64) -> ResourceRef {
 
 /// Ends subscriptions that the user's consent no longer covers, after tokens were revoked; without `app`, for all
 /// apps, which have no tokens left. Returns the webhooks that received the account's activity.
-pub(crate) fn end_unauthorized_subscriptions(
-    tx: &mut Tx<'_>,
-    user: UserId,
-    app: Option<AppId>,
-) -> Result<Vec<i64>, Fault> {
+pub fn end_unauthorized_subscriptions(tx: &mut Tx<'_>, user: UserId, app: Option<AppId>) -> Result<Vec<i64>, Fault> {
     // Subscriptions wait for it, and then find the consent gone.
     users::lock(tx, user)?;
     let remaining = match app {
@@ -327,7 +323,7 @@ pub(crate) fn end_unauthorized_subscriptions(
     Ok(accounts)
 }
 
-pub(crate) fn end_user_subscriptions(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
+pub fn end_user_subscriptions(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
     end_unauthorized_subscriptions(tx, user, None)?;
     activity::delete_by_user(tx, user).map(drop)
 }
@@ -337,7 +333,7 @@ pub(crate) fn end_webhook_subscriptions(tx: &mut Tx<'_>, webhook: i64) -> Result
     account_activity::delete_by_webhook(tx, webhook).map(drop)
 }
 
-pub(crate) fn end_app_subscriptions(tx: &mut Tx<'_>, app: AppId) -> Result<(), Fault> {
+pub fn end_app_subscriptions(tx: &mut Tx<'_>, app: AppId) -> Result<(), Fault> {
     activity::delete_by_app(tx, app)?;
     account_activity::delete_by_app(tx, app).map(drop)
 }

@@ -174,6 +174,6 @@ pub fn append(
 }
 
 /// The audit detail of an action on a user.
-pub(crate) fn user_detail(user: UserId) -> Value {
+pub fn user_detail(user: UserId) -> Value {
     json!({"user": user.to_string()})
 }

@@ -98,7 +98,7 @@ pub(crate) fn prefetch(tx: &mut Tx<'_>) -> Result<(), Fault> {
 
 /// The term because of which a moderator has to read a text. Refused for others. `entities` are those of the text as in
 /// the API (JSON), or empty.
-pub(crate) fn check_text(tx: &mut Tx<'_>, what: &str, text: &str, entities: &str) -> Result<Option<String>, Error> {
+pub fn check_text(tx: &mut Tx<'_>, what: &str, text: &str, entities: &str) -> Result<Option<String>, Error> {
     match find_in_text(tx, text, entities)? {
         None => Ok(None),
         Some(term) if term.hold => Ok(Some(term.term)),
@@ -176,7 +176,7 @@ fn join_words(text: &str) -> String {
 }
 
 /// The blocked term that an email address is at.
-pub(crate) fn find_email_domain(tx: &mut Tx<'_>, email: &str) -> Result<Option<BlockedTerm>, Fault> {
+pub fn find_email_domain(tx: &mut Tx<'_>, email: &str) -> Result<Option<BlockedTerm>, Fault> {
     let domain = email.rsplit_once('@').map_or("", |(_, domain)| domain).to_lowercase();
     let terms = site_settings::list_terms_of_kind(tx, BlockedTermKind::EmailDomain, MAX_TERMS)?;
     Ok(terms.into_iter().find(|term| is_within_domain(&domain, &term.term)))

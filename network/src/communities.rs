@@ -5,7 +5,8 @@ use base::{Error, Fault, Refusal, UserId};
 use store::communities::{self, Community};
 use store::{Tx, event_log};
 
-use crate::users::{self, validate_choice};
+use crate::profile_fields::validate_choice;
+use crate::users;
 
 pub const ACCESS_LEVELS: &[&str] = &["Public", "Closed"];
 pub const JOIN_POLICIES: &[&str] = &[

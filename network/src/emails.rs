@@ -114,7 +114,7 @@ impl EmailSite {
         }
     }
 
-    pub(crate) fn account_subject(&self, user: &User) -> String {
+    pub fn account_subject(&self, user: &User) -> String {
         format!("Your account @{} on {}", user.username, self.name())
     }
 
@@ -140,7 +140,7 @@ pub fn enqueue(tx: &mut Tx<'_>, email: &EmailMessage) -> Result<(), Fault> {
 }
 
 /// Enqueues an email to a user who has a confirmed address.
-pub(crate) fn enqueue_to_member(
+pub fn enqueue_to_member(
     tx: &mut Tx<'_>,
     user: &User,
     subject: String,

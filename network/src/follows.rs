@@ -129,7 +129,7 @@ pub(crate) fn remove_follows_both_ways(tx: &mut Tx<'_>, one: UserId, other: User
 }
 
 /// Removes a follow for another reason than that its source wants it.
-pub(crate) fn remove_follow(tx: &mut Tx<'_>, source: UserId, target: UserId, cause: &str) -> Result<(), Fault> {
+pub fn remove_follow(tx: &mut Tx<'_>, source: UserId, target: UserId, cause: &str) -> Result<(), Fault> {
     if follows::delete(tx, source, target)? {
         let body = format!("{{\"cause\":\"{cause}\"}}");
         event_log::append(tx, "follow.unfollow", source.get(), target.get(), &body)?;

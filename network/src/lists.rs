@@ -238,6 +238,6 @@ fn require_visible_list(tx: &mut Tx<'_>, user: UserId, id: i64, parameter: &'sta
     list.ok_or_else(|| Refusal::NotFound(ResourceRef::new("list", parameter, id)).into())
 }
 
-pub(crate) fn user_event_body(user: UserId) -> String {
+pub fn user_event_body(user: UserId) -> String {
     format!("{{\"user_id\":\"{user}\"}}")
 }

@@ -48,7 +48,7 @@ pub fn app(tx: &mut Tx<'_>, text: &str) -> Result<App, Error> {
 }
 
 fn app_by_name(tx: &mut Tx<'_>, name: &str) -> Result<Option<App>, Error> {
-    let mut named = crate::apps::list(tx, None)?;
+    let mut named = apps::list(tx, None, AppId::new(0), 1000)?;
     named.retain(|app| app.name == name);
     let (first, more) = (named.pop(), !named.is_empty());
     if more {

@@ -71,7 +71,7 @@ pub(crate) fn parse_media_keys(keys: &str) -> Vec<MediaId> {
 }
 
 /// Media of a post and its earlier versions.
-pub(crate) fn list_attached_media(tx: &mut Tx<'_>, post: &Post) -> Result<Vec<MediaId>, Fault> {
+pub fn list_attached_media(tx: &mut Tx<'_>, post: &Post) -> Result<Vec<MediaId>, Fault> {
     let Some(root) = post.edit_root_id else {
         return Ok(parse_media_keys(&post.media_keys));
     };

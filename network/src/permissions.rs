@@ -3,6 +3,6 @@
 use base::{Fault, Scopes};
 pub use store::apps::{AccessLevel, OAuthClientKind, Permission};
 
-pub(crate) fn parse_stored_scopes(text: &str) -> Result<Scopes, Fault> {
+pub fn parse_stored_scopes(text: &str) -> Result<Scopes, Fault> {
     Scopes::parse(text).map_err(|name| Fault::new(format!("a stored scope {name:?} is unknown")))
 }

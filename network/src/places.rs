@@ -5,7 +5,7 @@ use base::{Error, Fault, Refusal};
 use store::Tx;
 use store::places::{self, Place};
 
-use crate::users::validate_choice;
+use crate::profile_fields::validate_choice;
 
 const KINDS: &[&str] = &["unknown", "poi", "neighborhood", "city", "admin", "country"];
 

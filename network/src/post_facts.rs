@@ -101,7 +101,7 @@ pub fn load_facts_of_rows(tx: &mut Tx<'_>, rows: Vec<Post>, with_lists: bool) ->
 
 impl StoredPostFacts {
     /// Whether a moderator keeps the posts of the author out of search.
-    pub(crate) fn is_author_limited(&self) -> bool {
+    pub fn is_author_limited(&self) -> bool {
         self.author.limited
     }
 

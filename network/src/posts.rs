@@ -103,7 +103,7 @@ pub(crate) const REPLY_SETTINGS: [&str; 5] = ["everyone", "following", "mentione
 
 fn check_post_rules(tx: &mut Tx<'_>, author: &PostAuthor, new: &NewPost) -> Result<CheckedPost, Error> {
     blocked_terms::prefetch(tx)?;
-    users::validate_choice("reply_settings", &new.reply_settings, &REPLY_SETTINGS)?;
+    crate::profile_fields::validate_choice("reply_settings", &new.reply_settings, &REPLY_SETTINGS)?;
     let user = users::find_writer(tx, author.user_id)?;
     let previous = new.edit_of.map(|id| edits::find_editable_post(tx, &user, id, new)).transpose()?;
     let replied = previous.as_ref().and_then(|post| post.in_reply_to_post_id);
@@ -417,7 +417,7 @@ pub fn delete(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<(), Error> {
 }
 
 /// Deletes all versions of a live post of an account that is erased.
-pub(crate) fn erase(tx: &mut Tx<'_>, post: &Post) -> Result<(), Fault> {
+pub fn erase(tx: &mut Tx<'_>, post: &Post) -> Result<(), Fault> {
     let expires_at = tx.now();
     let deleted = delete_with_media(tx, post, expires_at)?;
     record_deletions(tx, &deleted)
@@ -425,7 +425,7 @@ pub(crate) fn erase(tx: &mut Tx<'_>, post: &Post) -> Result<(), Fault> {
 
 /// Deletes all versions of a live post for a moderator. Clients that keep copies are told that it may come back. Its
 /// files are kept until `expires_at`, and are served to nobody meanwhile, unless something else uses them.
-pub(crate) fn remove(tx: &mut Tx<'_>, post: &Post, expires_at: Time) -> Result<(), Error> {
+pub fn remove(tx: &mut Tx<'_>, post: &Post, expires_at: Time) -> Result<(), Error> {
     let attached_media = media::list_attached_media(tx, post)?;
     let deleted = delete_with_media(tx, post, expires_at)?;
     if deleted.is_empty() {

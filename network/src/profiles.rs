@@ -9,48 +9,19 @@ use store::attempt_limits::{AttemptDecision, AttemptRateLimit};
 use store::users::User;
 use store::{Tx, affiliates, event_log};
 
+use crate::attempt_limits::charge_action;
 use crate::audit::{self, AuditAction, AuditActor};
 use crate::blocked_terms;
 use crate::compose;
-use crate::link_facts::is_web_url;
 use crate::media::parse_media_keys;
+use crate::profile_fields::{SUBSCRIPTION_TYPES, VERIFIED_TYPES, validate_changes, validate_choice, validate_web_url};
 use crate::reports::{self, HeldSubject, SubjectKind};
-use crate::sign_in::charge_action;
-use crate::users::{
-    self, BIOGRAPHY_LENGTH, SUBSCRIPTION_TYPES, VERIFIED_TYPES, validate_choice, validate_display_name,
-};
+use crate::users;
 
-/// Characters.
-pub const LOCATION_LENGTH: usize = 150;
-/// Characters.
-pub const URL_LENGTH: usize = 2048;
+pub use crate::profile_fields::ProfileChanges;
 
 /// Changes of one's own username: three, and then one in ten days.
 const USERNAME_CHANGES: AttemptRateLimit = AttemptRateLimit { burst: 3, refill_interval_ms: 10 * 24 * 3600 * 1000 };
-
-/// Fields without a value stay as they are.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ProfileChanges {
-    pub username: Option<String>,
-    pub name: Option<String>,
-    pub description: Option<String>,
-    pub location: Option<String>,
-    pub url: Option<String>,
-    pub profile_image_url: Option<String>,
-    pub profile_banner_url: Option<String>,
-}
-
-impl ProfileChanges {
-    /// With what people read in Unicode's composed form, in which its length counts.
-    fn normalize(&self) -> Self {
-        let mut changes = self.clone();
-        let texts = [&mut changes.name, &mut changes.description, &mut changes.location];
-        for text in texts.into_iter().flatten() {
-            *text = base::text::normalize(text).into_owned();
-        }
-        changes
-    }
-}
 
 /// The badge of an organization.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -116,7 +87,7 @@ fn apply_change(
 }
 
 /// For an account that is erased.
-pub(crate) fn release_pictures(tx: &mut Tx<'_>, user: &User) -> Result<(), Fault> {
+pub fn release_pictures(tx: &mut Tx<'_>, user: &User) -> Result<(), Fault> {
     count_picture_use(tx, user.id, &user.profile_image_url, "")?;
     count_picture_use(tx, user.id, &user.profile_banner_url, "")
 }
@@ -228,40 +199,6 @@ fn validate_username(tx: &mut Tx<'_>, id: UserId, username: &str) -> Result<(), 
         return Err(username_taken(username).into());
     }
     Ok(())
-}
-
-pub(crate) fn validate_changes(changes: &ProfileChanges) -> Result<(), Refusal> {
-    if let Some(name) = &changes.name {
-        validate_display_name(name)?;
-    }
-    let lengths = [
-        ("description", &changes.description, BIOGRAPHY_LENGTH),
-        ("location", &changes.location, LOCATION_LENGTH),
-        ("url", &changes.url, URL_LENGTH),
-        ("profile_image_url", &changes.profile_image_url, URL_LENGTH),
-        ("profile_banner_url", &changes.profile_banner_url, URL_LENGTH),
-    ];
-    for (name, text, max) in lengths {
-        let text = text.as_deref().unwrap_or_default();
-        if text.chars().count() > max {
-            let message = format!("The `{name}` must have at most {max} characters");
-            let shown: String = text.chars().take(100).collect();
-            return Err(Refusal::invalid_parameter(name, shown, message));
-        }
-        if max == URL_LENGTH {
-            validate_web_url(name, text)?;
-        }
-    }
-    Ok(())
-}
-
-/// Accepts none.
-fn validate_web_url(name: &'static str, text: &str) -> Result<(), Refusal> {
-    if text.is_empty() || is_web_url(text) {
-        return Ok(());
-    }
-    let message = format!("The `{name}` must be an address that begins with https://");
-    Err(Refusal::invalid_parameter(name, text, message))
 }
 
 /// `blue`, `business`, `government` or `none`.

@@ -11,11 +11,11 @@ use store::reports::{self, Report, ReportSubjectKind};
 use store::users::{self, User};
 use store::{Tx, moderation};
 
+use crate::attempt_limits::charge_action;
 use crate::audit::{self, AuditAction, AuditActor};
-use crate::sign_in::charge_action;
 use crate::user_roles::{self, UserRole};
 use crate::visibility::Viewer;
-use crate::{lists, media, messages, notifications, post_actions};
+use crate::{lists, media, messages, notifications, post_actions, post_limits};
 
 pub use store::reports::{Report as StoredReport, ReportSubjectKind as SubjectKind, find, list_by_user};
 
@@ -258,7 +258,7 @@ pub fn settle(tx: &mut Tx<'_>, actor: &AuditActor, id: i64) -> Result<(), Error>
 
 /// Closes the open reports about a subject and tells the reporters. A post that was held is found from then on, unless an
 /// action limited or removed it.
-pub(crate) fn close(
+pub fn close(
     tx: &mut Tx<'_>,
     actor: &AuditActor,
     kind: ReportSubjectKind,
@@ -276,7 +276,7 @@ pub(crate) fn close(
         }
     }
     if kind == ReportSubjectKind::Post {
-        crate::moderation::release_held_post(tx, PostId::new(subject))?;
+        post_limits::release_held_post(tx, PostId::new(subject))?;
     }
     Ok(())
 }

@@ -134,7 +134,7 @@ pub fn find_existing(
     Ok(found)
 }
 
-pub(crate) fn remove_app_rules(tx: &mut Tx<'_>, app: AppId) -> Result<(), Error> {
+pub fn remove_app_rules(tx: &mut Tx<'_>, app: AppId) -> Result<(), Error> {
     for product in StreamProduct::ALL {
         let mut after = 0;
         while let Some(last) = append_removal_events(tx, app, product, after)? {

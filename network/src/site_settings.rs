@@ -6,7 +6,6 @@ use serde_json::json;
 use store::{Tx, site_settings};
 
 use crate::audit::{self, AuditAction, AuditActor};
-use crate::registration::RegistrationPolicy;
 use crate::user_roles::{self, UserRole};
 
 pub const NAME: &str = "name";
@@ -25,6 +24,17 @@ const REFUSED: &str = "refused";
 const MAX_NAME_LENGTH: usize = 60;
 /// Bytes of Markdown.
 pub const MAX_PAGE_BYTES: usize = 50_000;
+
+/// Who may register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RegistrationPolicy {
+    Open,
+    /// Those whom a moderator accepts, or who have an invitation.
+    Approval,
+    /// Only those with an invitation.
+    Invite,
+    Closed,
+}
 
 const POLICIES: [(RegistrationPolicy, &str); 4] = [
     (RegistrationPolicy::Open, "open"),

@@ -72,7 +72,7 @@ pub fn save(
 }
 
 fn check_bounds(new: &NewPost) -> Result<(), Refusal> {
-    users::validate_choice("reply_settings", &new.reply_settings, &REPLY_SETTINGS)?;
+    crate::profile_fields::validate_choice("reply_settings", &new.reply_settings, &REPLY_SETTINGS)?;
     if new.text.chars().count() > usize::try_from(MAX_LONG_LENGTH).unwrap_or(usize::MAX) {
         let message = "The text is longer than 25,000 characters.";
         return Err(Refusal::invalid_parameter("text", "", message));
@@ -200,7 +200,7 @@ pub fn publish_now(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<Option<Post
 }
 
 /// Deletes at most `limit` drafts and as many scheduled posts of an account that is erased; returns how many.
-pub(crate) fn delete_some(tx: &mut Tx<'_>, user: UserId, limit: i64) -> Result<usize, Fault> {
+pub fn delete_some(tx: &mut Tx<'_>, user: UserId, limit: i64) -> Result<usize, Fault> {
     let mut found = list_drafts(tx, user, 0, limit)?;
     found.extend(list_scheduled(tx, user, 0, limit)?);
     for post in &found {

@@ -89,7 +89,7 @@ pub fn revoke(tx: &mut Tx<'_>, actor: &AuditActor, user: UserId) -> Result<bool,
 }
 
 /// Refused for the last owner who is not suspended: nobody could administer the network.
-pub(crate) fn require_other_owner(tx: &mut Tx<'_>, user: UserId) -> Result<(), Error> {
+pub fn require_other_owner(tx: &mut Tx<'_>, user: UserId) -> Result<(), Error> {
     if find(tx, user)? != Some(UserRole::Owner) {
         return Ok(());
     }

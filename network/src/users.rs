@@ -1,24 +1,17 @@
-//! User accounts: creation, lookup, and state changes by operators.
+//! User accounts: creation and lookup.
 
 use base::refusal::{RefusalKind, ResourceRef};
-use base::text::{NAME_LENGTH, find_name_problem, is_valid_username};
+use base::text::is_valid_username;
 use base::{Error, Fault, Refusal, Time, UserId};
-use serde_json::json;
-use store::moderation::{self, ModerationAction, ModerationKind};
 use store::users::{self, User, UserState};
 use store::{Tx, event_log};
 
-use crate::audit::{self, AuditAction, AuditActor, user_detail};
 use crate::compose;
-use crate::email_links;
-use crate::pending_sign_ins;
-use crate::profiles::{self, ProfileChanges};
-use crate::registration;
-use crate::user_roles;
+use crate::email_addresses::validate_email;
+use crate::profile_fields::{
+    ProfileChanges, SUBSCRIPTION_TYPES, VERIFIED_TYPES, validate_changes, validate_choice, validate_display_name,
+};
 use crate::visibility::{Visibility, profile_visibility};
-
-/// Characters.
-pub const BIOGRAPHY_LENGTH: usize = 160;
 
 #[derive(Clone, Debug, Default)]
 pub struct NewUser {
@@ -26,7 +19,7 @@ pub struct NewUser {
     pub username: String,
     /// 1–50 characters; empty for the username.
     pub name: String,
-    /// From [`crate::passwords::hash`]; without one the user cannot sign in.
+    /// Without one the user cannot sign in.
     pub password_hash: Option<String>,
     /// A given id, for imports and demo data.
     pub id: Option<UserId>,
@@ -124,27 +117,8 @@ const STAFF_USERNAMES: &[&str] = &[
 ];
 
 /// Whether members may choose it themselves; operators may give every account any name.
-pub(crate) fn is_free_for_members(username: &str) -> bool {
+pub fn is_free_for_members(username: &str) -> bool {
     !is_reserved_username(username) && !STAFF_USERNAMES.iter().any(|name| name.eq_ignore_ascii_case(username))
-}
-
-pub const VERIFIED_TYPES: &[&str] = &["none", "blue", "business", "government"];
-pub const SUBSCRIPTION_TYPES: &[&str] = &["None", "Basic", "Premium", "PremiumPlus"];
-
-/// Returns the first choice for an empty value.
-pub(crate) fn validate_choice(
-    parameter: &'static str,
-    value: &str,
-    choices: &[&'static str],
-) -> Result<String, Refusal> {
-    if value.is_empty() {
-        return Ok(choices.first().copied().unwrap_or_default().to_owned());
-    }
-    if choices.contains(&value) {
-        return Ok(value.to_owned());
-    }
-    let message = format!("The `{parameter}` query parameter value [{value}] is not one of [{}]", choices.join(","));
-    Err(Refusal::invalid_parameter(parameter, value, message))
 }
 
 pub fn create(tx: &mut Tx<'_>, new: &NewUser) -> Result<User, Error> {
@@ -165,14 +139,14 @@ fn build_user(tx: &Tx<'_>, new: &NewUser) -> Result<User, Refusal> {
         return Err(Refusal::invalid_parameter("username", &new.username, message));
     }
     let name = if new.name.trim().is_empty() { &new.username } else { &new.name };
-    profiles::validate_changes(&ProfileChanges {
+    validate_changes(&ProfileChanges {
         description: Some(new.description.clone()),
         location: Some(new.location.clone()),
         url: Some(new.url.clone()),
         ..ProfileChanges::default()
     })?;
     if !new.email.is_empty() {
-        registration::validate_email(&new.email)?;
+        validate_email(&new.email)?;
     }
     let verified_type = validate_choice("verified_type", &new.verified_type, VERIFIED_TYPES)?;
     let subscription = validate_choice("subscription_type", &new.subscription_type, SUBSCRIPTION_TYPES)?;
@@ -191,15 +165,6 @@ fn build_user(tx: &Tx<'_>, new: &NewUser) -> Result<User, Refusal> {
         email: new.email.clone(),
         ..User::new(new.id.unwrap_or_else(|| tx.next_id()), &new.username, new.created_at.unwrap_or(tx.now()))
     })
-}
-
-pub(crate) fn validate_display_name(name: &str) -> Result<String, Refusal> {
-    if find_name_problem(name).is_some() {
-        let message =
-            format!("The `name` must have 1 to {NAME_LENGTH} characters, none of them invisible or a control");
-        return Err(Refusal::invalid_parameter("name", name, message));
-    }
-    Ok(name.to_owned())
 }
 
 /// Refused unless the account is active.
@@ -238,95 +203,4 @@ pub fn find_target(tx: &mut Tx<'_>, id: UserId, parameter: &'static str) -> Resu
 /// Oldest first, after an id.
 pub fn list(tx: &mut Tx<'_>, after: Option<UserId>, limit: i64) -> Result<Vec<User>, Fault> {
     users::list(tx, after.unwrap_or(UserId::new(0)), limit)
-}
-
-/// `hash` is from [`crate::passwords::hash`].
-pub fn set_password(tx: &mut Tx<'_>, id: UserId, hash: &str) -> Result<(), Error> {
-    find(tx, id)?;
-    replace_password(tx, id, hash)
-}
-
-/// As [`set_password`], in any state of the account.
-pub(crate) fn replace_password(tx: &mut Tx<'_>, id: UserId, hash: &str) -> Result<(), Error> {
-    users::set_password_hash(tx, id, hash)?;
-    pending_sign_ins::expire(tx, id)?;
-    email_links::expire_links_of_old_password(tx, id)?;
-    Ok(event_log::append(tx, "user.password", id.get(), id.get(), "")?)
-}
-
-/// Changes an account's state, with an audit entry.
-fn change_state(
-    tx: &mut Tx<'_>,
-    actor: &AuditActor,
-    mut user: User,
-    kind: AuditAction,
-    state: UserState,
-) -> Result<User, Error> {
-    let before = match user.state {
-        UserState::Suspended => "suspended",
-        UserState::Deleted => "deleted",
-        UserState::Active | UserState::Placeholder => "active",
-    };
-    // Somebody else may have confirmed the address of a deleted account.
-    if user.state == UserState::Deleted && user.email_confirmed {
-        user.email_confirmed = !email_links::is_confirmed_by_another(tx, user.id, &user.email)?;
-    }
-    user.state = state;
-    users::update(tx, &user)?;
-    let body = json!({ "before": before }).to_string();
-    event_log::append(tx, kind.name(), user.id.get(), user.id.get(), &body)?;
-    audit::append(tx, actor, kind, None, &user_detail(user.id))?;
-    Ok(user)
-}
-
-/// Hides an account and its posts until it is restored.
-pub fn suspend(tx: &mut Tx<'_>, id: UserId) -> Result<User, Error> {
-    users::lock(tx, id)?;
-    let user = find(tx, id)?;
-    user_roles::require_other_owner(tx, id)?;
-    let action = ModerationAction {
-        id: tx.next_id::<()>().get(),
-        kind: ModerationKind::Suspend,
-        user_id: id,
-        post_id: None,
-        moderator_id: None,
-        reason: String::new(),
-        ends_at: None,
-        content: String::new(),
-        lifted_at: None,
-    };
-    moderation::insert(tx, &action)?;
-    change_state(tx, &AuditActor::operator(), user, AuditAction::USER_SUSPEND, UserState::Suspended)
-}
-
-/// Suspends an account or ends its suspension, as the moderation actions in force ask for.
-pub(crate) fn set_suspended(tx: &mut Tx<'_>, actor: &AuditActor, user: User, suspended: bool) -> Result<(), Error> {
-    if suspended {
-        change_state(tx, actor, user, AuditAction::USER_SUSPEND, UserState::Suspended)?;
-    } else {
-        change_state(tx, actor, user, AuditAction::USER_RESTORE, UserState::Active)?;
-    }
-    Ok(())
-}
-
-/// Restores a suspended or deleted account with posts and relations. Tokens of a deleted account stay revoked. Refused
-/// if its data was erased.
-pub fn restore(tx: &mut Tx<'_>, id: UserId) -> Result<User, Error> {
-    users::lock(tx, id)?;
-    let user = users::find_by_id(tx, id)?.filter(|user| user.state != UserState::Placeholder);
-    let user = user.ok_or_else(|| Refusal::invalid_value("user", id))?;
-    crate::account_deletion::cancel(tx, id)?;
-    moderation::lift_suspensions(tx, id)?;
-    crate::apps::set_owner_banned(tx, id, false)?;
-    change_state(tx, &AuditActor::operator(), user, AuditAction::USER_RESTORE, UserState::Active)
-}
-
-/// Hides an account and its posts until it is restored or erased.
-pub(crate) fn set_deleted(tx: &mut Tx<'_>, actor: &AuditActor, user: User) -> Result<User, Error> {
-    change_state(tx, actor, user, AuditAction::USER_DELETE, UserState::Deleted)
-}
-
-/// Shows a deleted account again.
-pub(crate) fn set_active(tx: &mut Tx<'_>, actor: &AuditActor, user: User) -> Result<User, Error> {
-    change_state(tx, actor, user, AuditAction::USER_RESTORE, UserState::Active)
 }

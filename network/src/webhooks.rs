@@ -168,7 +168,7 @@ pub fn delete(tx: &mut Tx<'_>, app: AppId, id: i64) -> Result<(), Error> {
     remove_webhook(tx, &webhook)
 }
 
-pub(crate) fn delete_app_webhooks(tx: &mut Tx<'_>, app: AppId) -> Result<(), Error> {
+pub fn delete_app_webhooks(tx: &mut Tx<'_>, app: AppId) -> Result<(), Error> {
     for webhook in webhooks::list_by_app(tx, app)? {
         remove_webhook(tx, &webhook)?;
     }

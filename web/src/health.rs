@@ -6,7 +6,7 @@ use std::time::Duration;
 use base::Error;
 use edge::Shutdown;
 use http::Uri;
-use network::search::SearchBackend;
+use post_search::SearchBackend;
 use store::nodes::NodeProblem;
 use store::{NodeRole, NodeRoles, Store, meta};
 use tokio::time::timeout;

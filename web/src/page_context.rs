@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use base::{Error, Fault, Time};
 use futures_util::future::BoxFuture;
-use network::account_archives::ArchiveDownloads;
+use identity::account_archives::ArchiveDownloads;
+use identity::passwords::PasswordPool;
+use identity::sessions::VisitorFormTokens;
+use identity::sign_in::SignInService;
 use network::emails::EmailSite;
-use network::passwords::PasswordPool;
-use network::sessions::VisitorFormTokens;
-use network::sign_in::SignInService;
 use pages::{PageFrame, RULES_PATH, ZonedTime};
 use store::Store;
 use tokio::sync::OnceCell;

@@ -4,7 +4,7 @@ use base::refusal::RefusalKind;
 use base::{Error, Refusal};
 use deliver::webhooks::{ChallengeFailure, ChallengeResult, ChallengeSubject, TargetUrl};
 use futures_util::future::BoxFuture;
-use network::apps::AccessLevel;
+use identity::apps::AccessLevel;
 use network::webhooks::{self, NewWebhook};
 use store::apps::App;
 use store::webhooks::Webhook;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ads::option_catalog::{self, CatalogOption};
 use base::time::DAY_MS;
 use base::{Error, PostId, UserId};
-use network::keywords;
+use post_search::keywords;
 use query::words::hash_words;
 use query::{MatchMode, ParsedQuery, WordField};
 use store::ads::viewers;

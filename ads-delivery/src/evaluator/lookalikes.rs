@@ -118,7 +118,7 @@ fn distinctive_accounts(tx: &mut Tx<'_>, seeds: &[i64], excluded: i64, all: usiz
         .filter_map(|(account, count)| {
             let followers = followers.get(&account).copied().unwrap_or(0);
             let followers = usize::try_from(followers).unwrap_or(0);
-            let weight = network::likelihood::log_likelihood_gain((count, some.len()), (followers, all))?;
+            let weight = post_search::likelihood::log_likelihood_gain((count, some.len()), (followers, all))?;
             Some((account, weight))
         })
         .collect();

@@ -23,9 +23,9 @@ use std::sync::Arc;
 
 use ads_engine::AccountContext;
 use base::{Error, UserId};
-use network::insights::InsightsCache;
-use network::search::{PostIndexReader, SearchBackend};
 use parking_lot::Mutex;
+use post_search::insights::InsightsCache;
+use post_search::{PostIndexReader, SearchBackend};
 use roaring::RoaringBitmap;
 use store::Tx;
 

@@ -11,8 +11,8 @@ use ads_engine::{
 use base::refusal::AdsProblem;
 use base::time::{DAY_MS, HOUR_MS};
 use base::{Error, Refusal, Time};
-use network::insights::{self, InsightsCountry, InsightsQuery};
-use network::keywords::is_valid_keyword;
+use post_search::insights::{self, InsightsCountry, InsightsQuery};
+use post_search::keywords::is_valid_keyword;
 use serde_json::json;
 
 /// Includes negative keywords.

@@ -6,8 +6,8 @@ use ads_engine::engine::ensure_valid_params;
 use ads_engine::{AccountContext, CustomOperation, FieldSpec, Kind, OperationOutput, ParsedParams, RequiredRole};
 use base::refusal::AdsProblem;
 use base::{Error, UserId};
-use network::insights::InsightsQuery;
-use network::keywords::is_valid_keyword;
+use post_search::insights::InsightsQuery;
+use post_search::keywords::is_valid_keyword;
 use serde_json::{Value, json};
 use store::users::UserState;
 

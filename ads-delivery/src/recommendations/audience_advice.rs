@@ -8,8 +8,8 @@ use ads::resources::targeting_criteria::TARGETING_CRITERION;
 use ads_engine::{AccountContext, AdsRecord};
 use base::time::{DAY_MS, HOUR_MS};
 use base::{Error, Time};
-use network::insights::InsightsQuery;
-use network::keywords::is_valid_keyword;
+use post_search::insights::InsightsQuery;
+use post_search::keywords::is_valid_keyword;
 use serde_json::{Value, json};
 use store::ledger::{self, AdEntity};
 

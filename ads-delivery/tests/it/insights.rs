@@ -1,9 +1,9 @@
 //! How much is written with keywords, where and when, and what comes with them.
 
 use base::{Time, UserId};
-use network::insights::{InsightsCountry, InsightsQuery};
 use network::places::NewPlace;
 use network::posts::{NewPost, PostAuthor};
+use post_search::insights::{InsightsCountry, InsightsQuery};
 
 use crate::world::{World, on_each_engine};
 
@@ -66,9 +66,9 @@ fn keyword_bucket_counts_the_posts_of_its_time_span() {
         let share = move |tx: &mut store::Tx<'_>| network::reposts::repost(tx, ana, None, first);
         world.write(share).await;
         assert_eq!(of(&["bike"], &[]).await, [1, 1, 1]);
-        world.write(move |tx| network::users::suspend(tx, ana)).await;
+        world.write(move |tx| identity::account_states::suspend(tx, ana)).await;
         assert_eq!(of(&["bike"], &[]).await, [0, 1, 1]);
-        world.write(move |tx| network::users::restore(tx, ana)).await;
+        world.write(move |tx| identity::account_states::restore(tx, ana)).await;
         assert_eq!(of(&["bike"], &[]).await, [1, 1, 1]);
     });
 }

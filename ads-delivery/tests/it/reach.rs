@@ -291,9 +291,9 @@ fn blocking_suspended_and_inactive_users_are_not_reached() {
             ..TargetedAudience::default()
         };
         assert_eq!(world.estimate(&blocked).await.count, 2);
-        world.write(move |tx| network::users::suspend(tx, c)).await;
+        world.write(move |tx| identity::account_states::suspend(tx, c)).await;
         is(&[b, d], vec![followers.clone()]).await;
-        world.write(move |tx| network::users::restore(tx, c)).await;
+        world.write(move |tx| identity::account_states::restore(tx, c)).await;
         is(&[b, c, d], vec![followers.clone()]).await;
         world.pass(91 * DAY_MS);
         is(&[], vec![followers.clone()]).await;
@@ -377,7 +377,7 @@ fn suggestions_tell_nothing_of_follows_that_are_not_public() {
             world.write(move |tx| network::blocks::block(tx, user, viewer)).await;
         }
         for user in users[16..21].iter().copied() {
-            world.write(move |tx| network::users::suspend(tx, user)).await;
+            world.write(move |tx| identity::account_states::suspend(tx, user)).await;
         }
         let suggested = async |of: UserId| {
             let evaluator = Arc::clone(&world.evaluator);

@@ -2,26 +2,21 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use ads::gazetteer::gazetteer;
 use ads_delivery::evaluator::{AudienceEstimate, CriterionOperator, Evaluator, TargetedAudience, TargetingCriterion};
-use base::encryption::{Keyring, MasterKey};
-use base::{Clock, Error, PostId, Rng, Secret, Time, UserId};
+use base::{Clock, Error, PostId, Secret, UserId};
 use network::audit::AuditActor;
-use network::insights::InsightsQuery;
 use network::posts::{NewPost, PostAuthor};
 use network::profiles::ProfileChanges;
-use network::search::PostSearch;
 use network::users::NewUser;
-use store::{DatabaseLocation, Store, StoreOptions, TransactionWork};
+use post_search::PostSearch;
+use post_search::insights::InsightsQuery;
+use store::{DatabaseLocation, Store, TransactionWork};
 use tempfile::TempDir;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
-
-/// 2026-06-01T12:00:00Z.
-const START: Time = Time::from_seconds(1_780_315_200);
 
 pub(crate) struct World {
     pub(crate) store: Arc<Store>,
@@ -31,51 +26,15 @@ pub(crate) struct World {
     _folder: TempDir,
 }
 
-/// Runs a story on every engine that is there.
-pub(crate) fn on_each_engine<F: Future<Output = ()>>(story: impl Fn(World) -> F) {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
-        let folder = TempDir::new().unwrap();
-        let file = DatabaseLocation::File(folder.path().join("locum.db"));
-        story(World::open(file, folder).await).await;
-        match std::env::var("LOCUM_TEST_POSTGRES") {
-            Err(_) => eprintln!("LOCUM_TEST_POSTGRES is not set: not run on PostgreSQL"),
-            Ok(server) => {
-                let location = tokio::task::spawn_blocking(move || fresh_database(&server));
-                let folder = TempDir::new().unwrap();
-                story(World::open(location.await.unwrap(), folder).await).await;
-            }
-        }
-    });
-}
-
-fn fresh_database(server: &str) -> DatabaseLocation {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    let name = format!("ads_{}_{count}", std::process::id());
-    let mut client = postgres::Client::connect(server, postgres::NoTls).unwrap();
-    for act in ["DROP DATABASE IF EXISTS", "CREATE DATABASE"] {
-        client.batch_execute(&format!("{act} {name}")).unwrap();
-    }
-    let (before, _) = server.rsplit_once('/').unwrap();
-    DatabaseLocation::Server(format!("{before}/{name}"))
+/// Runs a test on every engine that is there.
+pub(crate) fn on_each_engine<F: Future<Output = ()>>(test: impl Fn(World) -> F) {
+    test_stores::on_each_database(async |location, folder| test(World::open(location, folder).await).await);
 }
 
 impl World {
     async fn open(location: DatabaseLocation, folder: TempDir) -> Self {
-        let clock = Clock::frozen_at(START);
-        let key = MasterKey::generate(&Rng::from_seed(1)).unwrap();
-        let options = StoreOptions {
-            location,
-            data_dir: folder.path().to_owned(),
-            connections: 2,
-            node: 0,
-            purpose: store::NodePurpose::Server(store::NodeRoles::ALL),
-            migrate: true,
-            clock: clock.clone(),
-            rng: Rng::Os,
-            keyring: Keyring::new(key, Vec::new()),
-        };
+        let clock = Clock::frozen_at(test_stores::START);
+        let options = test_stores::options(location, folder.path(), &clock);
         let store = Arc::new(Store::open(options).await.unwrap());
         let search = PostSearch::open(&folder.path().join("search")).unwrap();
         Self { store, clock, evaluator: Evaluator::new(Some(Arc::clone(&search).into())), search, _folder: folder }
@@ -157,7 +116,7 @@ impl World {
         let (evaluator, expected) = (Arc::clone(&self.evaluator), expected.clone());
         let snapshot = self.search.snapshot();
         let read = move |tx: &mut store::Tx<'_>| {
-            let volume = network::insights::count_volume(tx, &*snapshot, &expected, step_ms)?;
+            let volume = post_search::insights::count_volume(tx, &*snapshot, &expected, step_ms)?;
             let related = evaluator.insights.find_related_keywords(tx, &*snapshot, &expected)?;
             Ok((volume, related.to_vec()))
         };

@@ -1,8 +1,8 @@
 //! OAuth 2.0 app-only: issues and invalidates an app's bearer token (contract core §2.4).
 
 use base::{Error, Refusal};
+use identity::bearer;
 use network::audit::AuditActor;
-use network::bearer;
 use serde_json::json;
 use store::apps::App;
 use web::basic_auth::{BasicCredentials, parse_basic_credentials};

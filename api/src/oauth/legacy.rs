@@ -1,8 +1,8 @@
 //! Revocation of an OAuth 1.0a access token.
 
 use base::Error;
+use identity::tokens;
 use network::audit::AuditActor;
-use network::tokens;
 use serde_json::json;
 use web::request_context::{HttpReply, RequestContext};
 

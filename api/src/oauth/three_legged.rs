@@ -5,8 +5,8 @@ use base::percent::encode;
 use base::refusal::AuthenticationProblem;
 use base::{Error, Refusal};
 use http::header::AUTHORIZATION;
-use network::apps::{Permission, VerifiedRequest};
-use network::oauth1_flow;
+use identity::apps::{Permission, VerifiedRequest};
+use identity::oauth1_flow;
 use web::request_context::{HttpReply, RequestContext};
 
 /// `POST /oauth/request_token`, signed with the app's key alone.

@@ -2,7 +2,7 @@
 
 use base::{Error, Refusal, Secret};
 use http::header::{CACHE_CONTROL, HeaderValue};
-use network::oauth2_flow::{
+use identity::oauth2_flow::{
     self, AuthenticatedClient, ClientCredentials, CodeExchangeRequest, IssuedTokens, authenticate_client, exchange_code,
 };
 use serde_json::{Map, Value, json};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use base::{Credential, Error, Vocabulary};
-use network::apps::Caller;
+use identity::apps::Caller;
 use serde_json::{Map, Value, json};
 use web::endpoint::Endpoint;
 use web::request_context::{HttpReply, RequestContext};
@@ -39,7 +39,7 @@ async fn rate_limit_context(call: &RequestContext, caller: &Caller) -> Result<Va
         {
             return Ok(json!({ "access_token": token.token.expose_secret() }));
         }
-        Ok(json!({ "application": network::apps::find(tx, app)?.api_key }))
+        Ok(json!({ "application": identity::apps::find(tx, app)?.api_key }))
     })
     .await
 }

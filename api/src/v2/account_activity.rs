@@ -3,12 +3,11 @@
 use base::{Error, UserId};
 use deliver::activity::{wait_for_readers, wait_for_readers_if_frozen};
 use network::account_activity;
-use network::activity::ActivitySubscriber;
 use serde_json::{Value, json};
 use web::request_context::{HttpReply, RequestContext};
 
 pub(crate) async fn subscribe(call: RequestContext) -> Result<HttpReply, Error> {
-    let (subscriber, user) = (ActivitySubscriber::from_caller(call.require_caller()?), call.require_user()?);
+    let (subscriber, user) = (call.require_caller()?.activity_subscriber(), call.require_user()?);
     let webhook = call.path_id::<()>("webhook_id")?.get();
     wait_for_readers_if_frozen(call.store(), call.stream_hub()).await;
     call.write(move |tx| account_activity::subscribe(tx, &subscriber, user, webhook)).await?;
@@ -48,7 +47,7 @@ pub(crate) async fn unsubscribe(call: RequestContext) -> Result<HttpReply, Error
 pub(crate) async fn count_subscriptions(call: RequestContext) -> Result<HttpReply, Error> {
     let caller = call.require_caller()?;
     let (app, owner) = (caller.app_id, caller.app.owner_id);
-    let max = account_activity::max_subscribed_accounts(ActivitySubscriber::from_caller(caller).enterprise);
+    let max = account_activity::max_subscribed_accounts(caller.activity_subscriber().enterprise);
     let (name, count) = call.read(move |tx| Ok(account_activity::count_subscribed_accounts(tx, app, owner)?)).await?;
     call.respond_data(json!({
         "account_name": name,

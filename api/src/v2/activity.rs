@@ -5,7 +5,7 @@ use std::sync::Arc;
 use base::{Error, Refusal, UserId};
 use deliver::activity as events;
 use deliver::streams::{ConnectionRequest, StreamEndpoint};
-use network::activity::{self, ActivitySubscriber, NewActivitySubscription};
+use network::activity::{self, NewActivitySubscription};
 use query::{AccessTier, QueryDialect, QueryProduct};
 use serde_json::{Map, Value, json};
 use store::activity::{self as stored, ActivitySubscription};
@@ -19,7 +19,7 @@ const TAG: &str = "tag";
 const WEBHOOK_ID: &str = "webhook_id";
 
 pub(crate) async fn subscribe(call: RequestContext) -> Result<HttpReply, Error> {
-    let subscriber = ActivitySubscriber::from_caller(call.require_caller()?);
+    let subscriber = call.require_caller()?.activity_subscriber();
     let new = parse_subscription(&call)?;
     check_keyword(&new.keyword, subscriber.enterprise)?;
     events::wait_for_readers_if_frozen(call.store(), call.stream_hub()).await;
@@ -187,7 +187,7 @@ fn present_members<const N: usize>(members: [(&str, Option<Value>); N]) -> Map<S
 /// Limit of a connection of a self-serve app.
 const MAX_EVENTS_PER_SECOND: u32 = 250;
 pub(crate) async fn open_stream(call: RequestContext) -> Result<HttpReply, Error> {
-    let subscriber = ActivitySubscriber::from_caller(call.require_caller()?);
+    let subscriber = call.require_caller()?.activity_subscriber();
     let replay = streams::parse_replay(&call, subscriber.enterprise)?;
     let request = ConnectionRequest {
         app: subscriber.app,

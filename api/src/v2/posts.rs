@@ -1,7 +1,7 @@
 //! Posts: look up, create, delete and hide.
 
 use base::{Error, PostId, Refusal, VocabularyWord};
-use network::apps::AccessLevel;
+use identity::apps::AccessLevel;
 use network::media::MediaCaption;
 use network::polls::NewPoll;
 use network::posts::{self, NewPost, PostAuthor};

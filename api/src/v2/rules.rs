@@ -2,8 +2,8 @@
 
 use base::{Error, Fault, Refusal};
 use http::{HeaderName, HeaderValue};
+use identity::apps::AccessLevel;
 use network::annotations;
-use network::apps::AccessLevel;
 use network::rules::NewStreamRule;
 use query::{AccessTier, QueryDialect, QueryError, QueryProduct};
 use serde_json::{Value, json};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use base::{Error, Refusal};
 use network::annotations;
-use network::search::{PostSearchPage, PostSearchRequest, find, find_ranked};
+use post_search::{PostSearchPage, PostSearchRequest, find, find_ranked};
 use query::{ParsedQuery, QueryProduct};
 use view::ObjectKind;
 use web::pagination::{PageDirection, PageTokens};

@@ -78,7 +78,7 @@ async fn act_on_webhook(call: &RequestContext, sent: &SubmittedForm<'_>, act: &s
     let id: i64 = sent.text("webhook").parse().unwrap_or(0);
     let owner = move |tx: &mut Tx<'_>| {
         let webhook = stored::find_by_id(tx, id)?.ok_or_else(|| rules::webhook_not_found(id))?;
-        network::apps::find(tx, webhook.app_id)
+        identity::apps::find(tx, webhook.app_id)
     };
     let app = call.read(owner).await?;
     match act {
@@ -98,7 +98,7 @@ async fn act_on_webhook(call: &RequestContext, sent: &SubmittedForm<'_>, act: &s
 async fn find_app(call: &RequestContext, text: &str) -> Result<App, Error> {
     let id: Option<AppId> = Id::parse(text);
     let id = id.ok_or_else(|| Refusal::invalid_value("app", text))?;
-    call.read(move |tx| network::apps::find(tx, id)).await
+    call.read(move |tx| identity::apps::find(tx, id)).await
 }
 
 fn sink_url(call: &RequestContext) -> String {
@@ -126,7 +126,7 @@ async fn render(
 }
 
 fn load(tx: &mut Tx<'_>) -> Result<(Vec<AppWebhook>, bool, Vec<SelectOption>), Error> {
-    let apps = network::apps::list(tx, None)?;
+    let apps = identity::apps::list(tx, None)?;
     let mut found = stored::list_all(tx, 0, MAX_READ)?;
     found.retain(|webhook| webhook.deleted_at.is_none());
     found.reverse();

@@ -15,8 +15,8 @@ use http_body_util::{BodyExt, Full, Limited};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use network::search::{SearchNodeAnswer, SearchNodes};
 use parking_lot::Mutex;
+use post_search::{SearchNodeAnswer, SearchNodes};
 use store::nodes::NodeAddress;
 use store::{NodeRole, Store};
 

@@ -8,7 +8,7 @@ use edge::{Body, Handler, ListenerLimits};
 use futures_util::future::BoxFuture;
 use http::header::{AUTHORIZATION, HeaderValue};
 use http::{Method, Request, Response};
-use network::search::PostSearch;
+use post_search::PostSearch;
 use store::Store;
 use tokio::sync::Semaphore;
 use web::HttpReply;

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use base::{AppId, Entitlement, Error, Fault, Refusal};
 use clap::{Args, Subcommand};
-use network::apps::{self, App, AppCredentialKind, AppCredentials, AppProfile};
+use identity::apps::{self, App, AppCredentialKind, AppCredentials, AppProfile};
 use network::audit::AuditAction;
 use serde_json::{Value, json};
 

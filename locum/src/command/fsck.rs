@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use base::{Error, Fault};
 use clap::Args;
-use network::search::{IndexComparison, IndexDifference, MAX_INDEX_DIFFERENCES, PostSearch};
+use post_search::{IndexComparison, IndexDifference, MAX_INDEX_DIFFERENCES, PostSearch};
 use serde_json::{Value, json};
 use store::{Store, integrity};
 

@@ -2,10 +2,10 @@
 
 use base::{Error, Refusal, Time};
 use clap::Args;
+use identity::email_links;
+use identity::registration::RegistrationPolicy;
 use network::audit::AuditActor;
-use network::email_links;
 use network::emails::EmailSite;
-use network::registration::RegistrationPolicy;
 use network::site_settings::registration_policy;
 use serde_json::{Value, json};
 

@@ -2,10 +2,11 @@
 
 use base::Error;
 use clap::{ArgGroup, Args, Subcommand};
+use identity::moderation::{self, Action, Kind, ModerationTarget, NewModerationAction};
+use identity::registration;
 use network::audit::AuditActor;
-use network::moderation::{self, Action, Kind, ModerationTarget, NewModerationAction};
+use network::blocked_terms;
 use network::reports::{self, ReportContext, StoredReport};
-use network::{blocked_terms, registration};
 use serde_json::{Value, json};
 use store::Tx;
 

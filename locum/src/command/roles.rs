@@ -3,8 +3,9 @@
 use base::Error;
 use clap::Subcommand;
 use clap::builder::PossibleValuesParser;
+use identity::first_owner;
 use network::audit::AuditActor;
-use network::{first_owner, user_roles};
+use network::user_roles;
 use serde_json::{Value, json};
 use store::Tx;
 

@@ -2,7 +2,7 @@
 
 use base::Error;
 use clap::{Args, Subcommand};
-use network::explain::{self, SignatureExplainRequest, SignedRequestExplanation};
+use identity::explain::{self, SignatureExplainRequest, SignedRequestExplanation};
 use serde_json::{Value, json};
 
 use super::request::LocalInputs;

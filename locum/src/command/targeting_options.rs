@@ -108,7 +108,7 @@ pub(super) async fn execute(instance: &Instance, command: OptionCommand) -> Resu
 
 fn build_option(tx: &mut Tx<'_>, addition: &NewTargetingOptionArgs) -> Result<NewCatalogOption, Error> {
     let words = || addition.keywords.iter().chain(&addition.hashtags);
-    if let Some(empty) = words().find(|text| !network::keywords::is_valid_keyword(text)) {
+    if let Some(empty) = words().find(|text| !post_search::keywords::is_valid_keyword(text)) {
         let message = "A keyword must contain a word";
         return Err(Refusal::invalid_parameter("keyword", empty, message).into());
     }

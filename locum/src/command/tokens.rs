@@ -5,8 +5,8 @@ use std::time::Duration;
 use base::refusal::RefusalKind;
 use base::{Error, Refusal, Scopes};
 use clap::{Args, Subcommand};
+use identity::tokens::{self, InspectedToken, TokenState};
 use network::audit::AuditAction;
-use network::tokens::{self, InspectedToken, TokenState};
 use serde_json::{Value, json};
 use store::Tx;
 

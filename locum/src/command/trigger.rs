@@ -3,6 +3,7 @@
 
 use base::{Error, PostId, Refusal, UserId};
 use clap::Args;
+use identity::grants;
 use network::activity::{ActivityEventKind, EVENT_KINDS, find_event_kind};
 use network::audit::AuditActor;
 use network::messages::{self, MessageSender, NewMessage};
@@ -10,7 +11,7 @@ use network::news::{self, NewNewsStory};
 use network::posts::{self, NewPost, PostAuthor};
 use network::profiles::{self, AffiliateBadge, ProfileChanges};
 use network::spaces::{self, NewSpace};
-use network::{blocks, follows, grants, likes, mutes, reposts, users};
+use network::{blocks, follows, likes, mutes, reposts, users};
 use serde_json::{Map, Value, json};
 use store::Tx;
 use store::messages::DmConversation;

@@ -3,9 +3,10 @@
 use base::{Error, Fault, Refusal, Secret, UserId};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
-use network::account_deletion::{self, ErasureTime};
+use identity::account_deletion::{self, ErasureTime};
+use identity::{passkeys, passwords, registration, sessions, two_factor};
 use network::audit::{AuditAction, AuditActor};
-use network::{passkeys, passwords, profiles, registration, sessions, subscriptions, two_factor, users, withholding};
+use network::{profiles, subscriptions, users, withholding};
 use serde_json::{Value, json};
 use store::users::{User, UserState};
 
@@ -88,7 +89,7 @@ pub(crate) enum UserCommand {
         /// @username or id
         user: String,
         /// The type
-        #[arg(default_value = "blue", value_parser = PossibleValuesParser::new(users::VERIFIED_TYPES))]
+        #[arg(default_value = "blue", value_parser = PossibleValuesParser::new(network::profile_fields::VERIFIED_TYPES))]
         kind: String,
     },
     /// Set the premium subscription
@@ -96,7 +97,7 @@ pub(crate) enum UserCommand {
         /// @username or id
         user: String,
         /// The subscription
-        #[arg(default_value = "Premium", value_parser = PossibleValuesParser::new(users::SUBSCRIPTION_TYPES))]
+        #[arg(default_value = "Premium", value_parser = PossibleValuesParser::new(network::profile_fields::SUBSCRIPTION_TYPES))]
         kind: String,
     },
     /// Affiliate an account with an organization and show its badge
@@ -170,10 +171,10 @@ pub(crate) struct NewUserArgs {
     #[arg(long)]
     protected: bool,
     /// The verification type
-    #[arg(long, default_value = "none", value_parser = PossibleValuesParser::new(users::VERIFIED_TYPES))]
+    #[arg(long, default_value = "none", value_parser = PossibleValuesParser::new(network::profile_fields::VERIFIED_TYPES))]
     verified_type: String,
     /// The premium subscription
-    #[arg(long, default_value = "None", value_parser = PossibleValuesParser::new(users::SUBSCRIPTION_TYPES))]
+    #[arg(long, default_value = "None", value_parser = PossibleValuesParser::new(network::profile_fields::SUBSCRIPTION_TYPES))]
     subscription_type: String,
 }
 
@@ -238,7 +239,7 @@ pub(super) async fn execute(instance: &Instance, command: UserCommand) -> Result
         }
         UserCommand::TwoFactorOff { user } => turn_two_factor_off(instance, user).await,
         UserCommand::PasskeysRemove { user } => remove_passkeys(instance, user).await,
-        UserCommand::Suspend { user } => change_user(instance, user, users::suspend).await,
+        UserCommand::Suspend { user } => change_user(instance, user, identity::account_states::suspend).await,
         UserCommand::Restore { user } => restore_user(instance, user).await,
         UserCommand::Edit { user, edit } => change_user(instance, user, move |tx, id| edit.apply(tx, id)).await,
         UserCommand::Protect { user } => {
@@ -281,7 +282,7 @@ pub(super) async fn execute(instance: &Instance, command: UserCommand) -> Result
 async fn restore_user(instance: &Instance, user: String) -> Result<Value, Error> {
     let restored = instance.store.write(move |tx| {
         let found = find::user_or_deleted(tx, &user)?;
-        users::restore(tx, found.id)
+        identity::account_states::restore(tx, found.id)
     });
     restored.await.map(|user| render_user(&user))
 }
@@ -351,10 +352,10 @@ async fn set_password(
     let settled = hash_password(instance, password).await?;
     let (hash, shown) = (settled.hash, settled.generated);
     let done = change_user(instance, user, move |tx, id| {
-        users::set_password(tx, id, &hash)?;
+        identity::account_states::set_password(tx, id, &hash)?;
         sessions::revoke_all(tx, &AuditActor::operator(), id, None)?;
         if end_tokens {
-            network::grants::revoke_all(tx, &AuditActor::operator(), id)?;
+            identity::grants::revoke_all(tx, &AuditActor::operator(), id)?;
         }
         let detail = json!({"user": id.to_string(), "tokens": end_tokens});
         Ok(audit::record(tx, AuditAction::PASSWORD_SET, None, &detail)?)

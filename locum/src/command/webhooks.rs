@@ -151,7 +151,7 @@ fn render_webhook(webhook: &Webhook) -> Value {
 }
 
 fn find_app(tx: &mut Tx<'_>, id: AppId) -> Result<App, Error> {
-    network::apps::find(tx, id)
+    identity::apps::find(tx, id)
 }
 
 async fn send_challenge(instance: &Instance, id: i64) -> Result<Value, Error> {

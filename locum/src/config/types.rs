@@ -7,7 +7,7 @@ use std::time::Duration;
 use ads_engine::CurrencyRates;
 use base::{Secret, Time, Vocabulary};
 use deliver::webhooks::AddressBlock;
-use network::registration::RegistrationPolicy;
+use identity::registration::RegistrationPolicy;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use store::NodeRole;

@@ -3,11 +3,11 @@
 use ads::option_catalog::{self, NewCatalogOption};
 use base::time::{DAY_MS, HOUR_MS};
 use base::{Error, UserId};
+use identity::sessions::{self, ClientInfo};
 use network::audit::AuditActor;
 use network::follows::follow_approved as follow;
 use network::posts::{self, NewPost, PostAuthor};
 use network::private_profiles::{self, PrivateProfileChanges};
-use network::sessions::{self, ClientInfo};
 use network::users::{self, NewUser};
 use serde_json::{Map, Value};
 use store::Tx;

@@ -4,9 +4,8 @@ use ads::resources::accounts::{self, NewAdsAccount};
 use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
 use ads_engine::{AccountContext, AdsRecord, ParsedParams, engine};
 use base::{AppId, Error, Secret, UserId};
-use network::apps::{self, AccessLevel, App, AppCredentials, AppProfile, OAuthClientKind as AppKind, Permission};
-use network::tokens;
-use network::users;
+use identity::apps::{self, AccessLevel, App, AppCredentials, AppProfile, OAuthClientKind as AppKind, Permission};
+use identity::tokens;
 use store::Tx;
 
 use super::demo_extras;
@@ -41,7 +40,7 @@ pub(super) fn create_demo_world(
     world.app = Some(demo.clone());
     world.create_posts(tx)?;
     for person in PEOPLE.iter().filter(|person| person.traits.suspended) {
-        users::suspend(tx, world.user_id(person.username)?)?;
+        identity::account_states::suspend(tx, world.user_id(person.username)?)?;
     }
     // Three months of campaigns cost more than a look at the API.
     let funds = if campaigns { 100_000_000_000 } else { 10_000_000_000 };

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use base::Fault;
-use network::apps::AppCredentials;
+use identity::apps::AppCredentials;
 
 use super::demo_world::{DemoUserKeys, PASSWORD};
 use crate::command_error::CommandError;

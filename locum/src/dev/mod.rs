@@ -28,7 +28,8 @@ use base::clock_mode::{ClockMode, describe_clock};
 use base::encryption::Keyring;
 use base::{Clock, Error, Fault, Rng, Time, UserId, clock};
 use emulator::ENVIRONMENT_FACT_KEY;
-use network::{apps, passwords, users};
+use identity::{apps, passwords};
+use network::users;
 use store::{Store, StoreOptions, Tx, meta};
 
 use crate::arguments::{DevArgs, GlobalArgs, InitialClock};

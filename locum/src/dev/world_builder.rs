@@ -3,7 +3,7 @@
 use base::id::first_snowflake_at;
 use base::time::{DAY_MS, HOUR_MS, MINUTE_MS};
 use base::{Error, PostId, Rng, Time, UserId};
-use network::apps::App;
+use identity::apps::App;
 use network::follows::follow_approved as follow;
 use network::posts::{self, NewPost, PostAuthor};
 use network::users::{self, NewUser};

@@ -26,7 +26,7 @@ pub(crate) use search_index::{OWNER_FILE, open_search_index, search_index_folder
 use std::sync::Arc;
 
 use ads_delivery::evaluator::Evaluator;
-use network::search::{PostSearch, SearchBackend};
+use post_search::{PostSearch, SearchBackend};
 use store::Store;
 
 use crate::config::ServerSettings;

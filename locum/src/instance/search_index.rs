@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base::{Error, Fault, clock};
-use network::search::PostSearch;
+use post_search::PostSearch;
 use store::{Store, meta};
 
 use super::open::NETWORK_ID_KEY;

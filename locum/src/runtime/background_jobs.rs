@@ -9,10 +9,11 @@ use deliver::activity::{self, ACTIVITY_READER, ActivityConfig, LiveActivityReade
 use deliver::streams::Hub;
 use deliver::webhooks::WebhookSender;
 use edge::Shutdown;
+use identity::account_deletion;
 use network::emails::{self, Mailer};
 use network::interactions::{INTERACTIONS_READER, record_interactions};
 use network::retention::{RetentionPeriods, create_partitions, prune_expired};
-use network::{account_deletion, unpublished_posts};
+use network::unpublished_posts;
 use store::NodeRole;
 use store::event_log::{LogEvent, LogReader};
 use web::error_formats::error_message;
@@ -81,7 +82,7 @@ pub(super) static JOBS: &[BackgroundJob] = &[
         name: "moderation",
         interval: Duration::from_secs(5),
         run_part: |instance| Box::pin(lift_ended_actions(instance)),
-        next_due: |tx, _| Ok(network::moderation::next_end(tx)?),
+        next_due: |tx, _| Ok(identity::moderation::next_end(tx)?),
     },
     BackgroundJob {
         name: "account_deletions",
@@ -127,7 +128,7 @@ async fn lift_ended_actions(instance: Instance) -> Result<u64, Error> {
     if ended == 0 {
         return Ok(0);
     }
-    let lifted = instance.store.write(|tx| network::moderation::lift_ended(tx, ACTIONS_PER_TRANSACTION)).await?;
+    let lifted = instance.store.write(|tx| identity::moderation::lift_ended(tx, ACTIONS_PER_TRANSACTION)).await?;
     Ok(u64::try_from(lifted).unwrap_or(0))
 }
 

@@ -10,7 +10,7 @@ use base::Fault;
 use deliver::webhooks::{WebhookAdmin, WebhookSettings};
 use edge::{ListenerStats, Shutdown};
 use emulator::Emulator;
-use network::search::{SearchBackend, SearchNodes};
+use post_search::{SearchBackend, SearchNodes};
 use store::NodeRole;
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;

@@ -10,8 +10,8 @@ use deliver::links::LinkFetcher;
 use deliver::webhooks::WebhookSender;
 use edge::{ListenerProtocols, Shutdown};
 use futures_util::future::OptionFuture;
+use identity::first_owner;
 use media::FileStore;
-use network::first_owner;
 use store::NodeRole;
 
 use super::backup_schedule::{BackupMetrics, BackupSchedule, make_scheduled_backups};

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use base::{Error, Fault, clock};
 use media::FileStore;
-use network::search::{IndexCopy, PostSearch};
+use post_search::{IndexCopy, PostSearch};
 use store::task_leases;
 use tokio::time::timeout;
 

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use base::Fault;
 use media::SEARCH_INDEX_FOLDER;
-use network::search::PostSearch;
+use post_search::PostSearch;
 use store::Store;
 use web::metrics::ServerMetrics;
 

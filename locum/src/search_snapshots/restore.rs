@@ -2,7 +2,7 @@
 
 use base::{Error, Fault, clock};
 use media::FileStore;
-use network::search::PostSearch;
+use post_search::PostSearch;
 use tokio::time::timeout;
 
 use super::manifest::{SnapshotManifest, SnapshotName};

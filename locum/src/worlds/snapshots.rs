@@ -234,7 +234,7 @@ async fn schema_version(slot: &WorldSlot) -> Result<usize, Fault> {
 }
 
 /// Without an index that could follow the log, worlds made of the copy build theirs.
-fn link_index(search: &network::search::PostSearch, own: &WorldFiles, index: &Path) -> Result<(), Fault> {
+fn link_index(search: &post_search::PostSearch, own: &WorldFiles, index: &Path) -> Result<(), Fault> {
     let version = index.join("1");
     create_private_folder(&version)?;
     if search.link_index_files(&version)?.is_none() {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use base::encryption::Keyring;
 use base::{Error, Fault, Rng};
 use data_encoding::HEXLOWER;
-use network::search::PostSearch;
+use post_search::PostSearch;
 use sha2::{Digest, Sha256};
 
 use super::files::{WorldFiles, remove_path};

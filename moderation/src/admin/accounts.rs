@@ -1,8 +1,8 @@
 //! An account, and acting on it.
 
 use base::{Error, Refusal, SplitRefusal, UserId};
+use identity::moderation::{self, ModerationTarget};
 use network::audit::AuditActor;
-use network::moderation::{self, ModerationTarget};
 use network::user_roles::{self, UserRole, role_name};
 use network::{lookup, reports};
 use pages::{AdminAccountItem, AdminAccountPage, FormField};

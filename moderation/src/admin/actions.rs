@@ -1,8 +1,8 @@
 //! What moderators did, and undoing it.
 
 use base::{Error, Refusal, SplitRefusal, UserId};
+use identity::moderation::{self, Action, Kind};
 use network::audit::AuditActor;
-use network::moderation::{self, Action, Kind};
 use network::user_roles::UserRole;
 use pages::{AdminActionItem, AdminActionsPage, DoneAction, Notice};
 use portal::{BrowserVisit, PageExit, PageQuery, accept_form, build_pager, cut_page, redirect_to};

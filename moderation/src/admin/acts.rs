@@ -1,7 +1,7 @@
 //! The form that acts on what is reported, or on an account.
 
 use base::{Refusal, Time};
-use network::moderation::{KIND_NAMES, Kind, ModerationTarget, NewModerationAction};
+use identity::moderation::{KIND_NAMES, Kind, ModerationTarget, NewModerationAction};
 use portal::SubmittedForm;
 
 const DAY_MS: i64 = 24 * 3600 * 1000;

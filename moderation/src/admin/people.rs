@@ -1,10 +1,11 @@
 //! Applications, invitations and roles.
 
 use base::{Error, Refusal, Secret, SplitRefusal};
+use identity::{email_links, invitations, registration};
 use network::audit::AuditActor;
 use network::emails::JOIN_PATH;
+use network::lookup;
 use network::user_roles::{self, UserRole, role_name};
-use network::{email_links, invitations, lookup, registration};
 use pages::{AdminPeoplePage, ApplicationItem, FormField, InvitationItem, Notice, RoleItem};
 use portal::{BrowserVisit, PageExit, PageQuery, accept_form, redirect_to};
 use store::Tx;

@@ -1,10 +1,10 @@
 //! Open reports and appeals.
 
 use base::{Error, Fault, PostId, Refusal, SplitRefusal};
+use identity::moderation::{self, Kind, ModerationTarget};
 use network::audit::AuditActor;
 use network::emails::EmailSite;
 use network::lists;
-use network::moderation::{self, Kind, ModerationTarget};
 use network::reports::{self, ReportContext, StoredReport, SubjectKind, subject_name};
 use network::user_roles::{self, UserRole};
 use network::visibility::{AuthorVisibilities, Viewer, Visibility, profile_visibility};

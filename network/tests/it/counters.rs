@@ -10,7 +10,7 @@ use store::{DatabaseLocation, Store, StoreOptions, Tx};
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 
-use crate::world::{World, fresh_database, on_each_engine, options};
+use test_stores::{World, create_database, on_each_engine, options};
 
 const CLIENTS: usize = 64;
 
@@ -20,7 +20,7 @@ fn on_postgres<F: Future<Output = ()>>(story: impl Fn(World, DatabaseLocation) -
         eprintln!("LOCUM_TEST_POSTGRES is not set: not run");
         return;
     };
-    let location = fresh_database(&server);
+    let location = create_database(&server);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let world = World::open(location.clone(), TempDir::new().unwrap()).await;

@@ -9,7 +9,7 @@ use store::Tx;
 use store::posts::PageRange;
 use store::users::{User, UserState};
 
-use crate::world::{World, by, on_each_engine};
+use test_stores::{World, by, on_each_engine};
 
 fn named(name: &str) -> NewList {
     NewList { name: name.to_owned(), ..NewList::default() }

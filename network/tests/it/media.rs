@@ -5,8 +5,7 @@ use serde_json::json;
 use store::Tx;
 use store::uploads::{self, MediaUpload, UploadState};
 
-use crate::post_facts::media;
-use crate::world::{START, on_each_engine};
+use test_stores::{START, new_media_post, on_each_engine};
 
 fn upload(id: MediaId, owner: UserId) -> MediaUpload {
     MediaUpload {
@@ -41,7 +40,7 @@ fn metadata_is_deleted_with_the_media_or_an_upload_that_came_to_none() {
             Ok(())
         };
         world.write(begin).await;
-        media(&world, ada, 8, 3, "photo").await;
+        new_media_post(&world, ada, 8, 3, "photo").await;
         let end_uploads = move |tx: &mut Tx<'_>| {
             both.iter().try_for_each(|id| uploads::delete(tx, *id))?;
             Ok(store::media::list_metadata(tx, &both)?)
@@ -80,7 +79,7 @@ fn videos_of_somebody_with_fewer_of_them_are_converted_first() {
 fn caption_of_a_post_is_kept_with_media_of_its_author_only() {
     on_each_engine(async |world| {
         let (ada, bob, shared) = (world.user("ada").await, world.user("bob").await, Id::new(9));
-        let mut new = media(&world, ada, 9, 3, "photo").await;
+        let mut new = new_media_post(&world, ada, 9, 3, "photo").await;
         new.media_caption = MediaCaption { title: "Harbour".to_owned(), description: String::new() };
         world.write(move |tx| Ok(store::media::share(tx, shared, bob)?)).await;
         world.post(bob, new.clone()).await;
@@ -97,7 +96,7 @@ fn media_whose_files_are_being_deleted_come_into_no_use() {
         let ada = world.user("ada").await;
         let [claimed, used] = [8, 9].map(Id::new);
         for id in [claimed, used] {
-            media(&world, ada, id.get(), 3, "photo").await;
+            new_media_post(&world, ada, id.get(), 3, "photo").await;
         }
         let use_both = move |tx: &mut Tx<'_>| {
             store::media::remove_post_uses(tx, &[claimed, used], Time::from_ms(1))?;
@@ -133,8 +132,8 @@ fn subtitles_that_are_removed_from_a_video_can_be_added_again() {
     on_each_engine(async |world| {
         let ada = world.user("ada").await;
         let (video, subtitles) = (Id::new(8), Id::new(9));
-        media(&world, ada, 8, 7, "video").await;
-        media(&world, ada, 9, 2, "subtitles").await;
+        new_media_post(&world, ada, 8, 7, "video").await;
+        new_media_post(&world, ada, 9, 2, "subtitles").await;
         let add_and_remove = move |tx: &mut Tx<'_>| {
             network::media::add_subtitles(tx, ada, video, "EN", subtitles, "English")?;
             network::media::remove_subtitles(tx, ada, video, "EN")?;

@@ -4,7 +4,7 @@ use base::UserId;
 use network::messages::{self, MessageSender, NewMessage, indicate_typing, mark_read};
 use serde_json::{Value, json};
 
-use crate::world::{World, on_each_engine};
+use test_stores::{World, on_each_engine};
 
 async fn told(world: &World) -> Vec<(String, i64, i64, String)> {
     let all = world.log().await;

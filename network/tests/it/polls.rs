@@ -3,7 +3,7 @@ use network::polls::{self, NewPoll};
 use network::posts::{self, NewPost};
 use store::Tx;
 
-use crate::world::{World, on_each_engine};
+use test_stores::{World, on_each_engine};
 
 const MINUTE: i64 = 60_000;
 

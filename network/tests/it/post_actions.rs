@@ -6,7 +6,7 @@ use network::{bookmarks, likes, replies, reposts};
 use store::Tx;
 use store::posts::PageRange;
 
-use crate::world::{World, on_each_engine};
+use test_stores::{World, on_each_engine};
 
 /// One who may edit posts.
 async fn premium_user(world: &World, username: &str) -> UserId {

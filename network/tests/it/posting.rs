@@ -2,7 +2,7 @@ use base::PostId;
 use network::posts::{self, NewPost};
 use store::posts::PostState;
 
-use crate::world::{by, on_each_engine};
+use test_stores::{by, on_each_engine};
 
 fn text(text: &str) -> NewPost {
     NewPost { text: text.to_owned(), ..NewPost::default() }
@@ -96,7 +96,7 @@ fn edit_within_an_hour_creates_a_new_version() {
     });
 }
 
-async fn zed(world: &crate::world::World) -> base::UserId {
+async fn zed(world: &test_stores::World) -> base::UserId {
     let new = network::users::NewUser {
         username: "zed".to_owned(),
         subscription_type: "Basic".to_owned(),

@@ -5,8 +5,8 @@ use base::{Error, Fault};
 use store::{DatabaseLocation, Store, Tx, event_log, meta};
 use tempfile::TempDir;
 
-use crate::world::{START, World, fresh_database, on_each_engine, options};
 use base::Clock;
+use test_stores::{START, World, create_database, on_each_engine, options};
 
 #[test]
 fn failed_write_is_rolled_back_without_affecting_its_group() {
@@ -141,7 +141,7 @@ async fn store_reconnects_after_lost_connections_without_partial_writes() {
         return;
     };
     let created = server.clone();
-    let location = tokio::task::spawn_blocking(move || fresh_database(&created));
+    let location = tokio::task::spawn_blocking(move || create_database(&created));
     let location = location.await.unwrap();
     let DatabaseLocation::Server(url) = &location else { panic!("no server") };
     let name = url.rsplit('/').next().unwrap().to_owned();

@@ -11,7 +11,7 @@ use store::posts::PageRange;
 use store::{QueryLimits, Store, StoreOptions, Tx};
 use tempfile::TempDir;
 
-use crate::world::{START, World, by, fresh_database, on_each_engine, options};
+use test_stores::{START, World, by, create_database, on_each_engine, options};
 
 async fn home(world: &World, homes: &Arc<HomeTimelines>, reader: UserId, span: PageRange) -> (Vec<String>, bool) {
     let homes = homes.clone();
@@ -124,7 +124,7 @@ async fn post_from_a_node_with_a_fast_clock_hides_no_later_post() {
     let Ok(server) = std::env::var("LOCUM_TEST_POSTGRES") else {
         return;
     };
-    let location = tokio::task::spawn_blocking(move || fresh_database(&server)).await.unwrap();
+    let location = tokio::task::spawn_blocking(move || create_database(&server)).await.unwrap();
     let world = World::open(location.clone(), TempDir::new().unwrap()).await;
     let folder = TempDir::new().unwrap();
     let fast_clock = Clock::frozen_at(START.plus_ms(300_000));

@@ -1,7 +1,7 @@
 //! The form of an app: submitted, stored and refused.
 
 use base::Refusal;
-use network::apps::{AppProfile, OAuthClientKind};
+use identity::apps::{AppProfile, OAuthClientKind};
 use pages::{AppForm, AppKind, FormField, PermissionLevel};
 use store::apps::App;
 

@@ -1,9 +1,9 @@
 //! Listing, creating, editing and deleting apps.
 
 use base::{AppId, Entitlement, Error, SplitRefusal};
-use network::apps::AccessLevel;
-use network::developer_apps;
-use network::oauth2_flow::PLAIN_PKCE_USAGE;
+use identity::apps::AccessLevel;
+use identity::developer_apps;
+use identity::oauth2_flow::PLAIN_PKCE_USAGE;
 use pages::{
     AppAccessSummary, AppForm, AppListItem, AppListPage, AppSettingsPage, AppTab, DeleteAppPage, FormField, NewAppPage,
     Notice, Pager,

@@ -1,6 +1,6 @@
 //! The callback tester.
 
-use network::developer_apps;
+use identity::developer_apps;
 use pages::{AppTab, CallbackDiff, CallbackTesterPage, CallbackVerdict, FormField};
 use web::reply::HttpReply;
 use web::request_context::RequestContext;

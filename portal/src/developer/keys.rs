@@ -1,10 +1,10 @@
 //! An app's keys and tokens. Secrets are shown only in the response that created them.
 
 use base::{AppId, Fault, Time};
-use network::apps::{AppCredentialKind, AppCredentials};
+use identity::apps::{AppCredentialKind, AppCredentials};
+use identity::developer_apps::{self, OwnerAccessToken, RotatedCredential};
+use identity::oauth2_flow::PLAIN_PKCE_USAGE;
 use network::audit;
-use network::developer_apps::{self, OwnerAccessToken, RotatedCredential};
-use network::oauth2_flow::PLAIN_PKCE_USAGE;
 use pages::{
     AppKeysPage, AppTab, CredentialItem, CredentialKind, CredentialValue, RegenerateKeyPage, RevealedCredentials,
 };
@@ -84,7 +84,7 @@ pub(crate) async fn regenerate(call: RequestContext) -> Result<HttpReply, PageEx
                 credential_value("Access token secret", secret.expose_secret()),
             ]
         };
-        Ok((values, network::apps::find(tx, id)?))
+        Ok((values, identity::apps::find(tx, id)?))
     });
     let (values, app) = outcome_or_page(&call, &own.visit, outcome.await)?;
     own.app = app;

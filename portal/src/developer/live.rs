@@ -81,7 +81,7 @@ pub(crate) async fn events(call: RequestContext) -> Result<HttpReply, PageExit> 
 async fn wait_for_session_end(store: Arc<Store>, digest: [u8; 32]) {
     loop {
         sleep(SESSION_CHECK_INTERVAL).await;
-        let found = store.read(move |tx| network::sessions::find_user(tx, &digest)).await;
+        let found = store.read(move |tx| identity::sessions::find_user(tx, &digest)).await;
         if matches!(found, Err(Error::Refused(_))) {
             return;
         }

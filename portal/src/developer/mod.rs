@@ -14,8 +14,8 @@ pub(crate) mod usage;
 pub(crate) mod webhooks;
 
 use base::{AppId, Error, Refusal};
+use identity::developer_apps;
 use network::audit::AuditActor;
-use network::developer_apps;
 use pages::PageErrorKind;
 use store::apps::App;
 use web::request_context::RequestContext;

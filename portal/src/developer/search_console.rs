@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use base::{Error, PostId, Refusal, Time, UserId};
 use network::post_facts::{self, StoredPostFacts};
-use network::search::{self, PostSearchRequest, SearchWindow, TimeBuckets};
 use network::visibility::Viewer;
 use pages::{
     ConsoleProduct, FormField, Notice, OperatorHelp, ParsedQuerySummary, PostCountChart, PostMatch, QueryTreeStep,
     SearchConsolePage,
 };
+use post_search::{self, PostSearchRequest, SearchWindow, TimeBuckets};
 use query::{
     AccessTier, ClauseKind, ExplainedClause, OPERATORS, OperatorClass, ParsedQuery, PostFeatures, QueryDialect,
     QueryError, QueryOperator, QueryProduct, parse,
@@ -209,11 +209,11 @@ async fn search_posts(
             window: SearchWindow { after_id: i64::MIN, before_id: i64::MAX, since_ms: since, until_ms: i64::MAX },
             limit,
         };
-        let found = search::find(tx, &*index, Viewer::user(person), &asked(from, MAX_SHOWN_POSTS))?;
+        let found = post_search::find(tx, &*index, Viewer::user(person), &asked(from, MAX_SHOWN_POSTS))?;
         let found = post_facts::load_facts_of_rows(tx, found.posts, true)?;
         let found: Vec<PostMatch> = found.iter().map(|one| match_post(one, &query)).collect();
         let asked = asked(span.since, 0);
-        match search::count(tx, &*index, &asked, span.to_time_buckets()) {
+        match post_search::count(tx, &*index, &asked, span.to_time_buckets()) {
             Ok(counts) => Ok((found, Some(counts))),
             Err(Error::Refused(_)) => Ok((found, None)),
             Err(stop) => Err(stop),

@@ -1,7 +1,7 @@
 //! The signature explainer, in development only: it discloses the expected signature.
 
 use base::{Error, Refusal};
-use network::explain::{self, SignatureExplainRequest};
+use identity::explain::{self, SignatureExplainRequest};
 use pages::{FormField, RefusedRequestPage, SignatureExplainerPage, SignatureReport};
 use web::page_context::SITE_LINKS;
 use web::request_context::{HttpReply, RequestContext};

@@ -1,7 +1,7 @@
 //! The rules of an app's filtered stream: testing, adding, deleting.
 
 use base::{Error, Refusal};
-use network::apps::AccessLevel;
+use identity::apps::AccessLevel;
 use network::rules::{self, NewStreamRule};
 use pages::{AppTab, FormField, StreamRuleItem, StreamRulesPage};
 use query::{AccessTier, ParsedQuery, QueryDialect, parse};

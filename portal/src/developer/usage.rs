@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use base::clock::wall_time;
 use base::{Time, UserId, sorted_distinct};
-use network::developer_apps;
+use identity::developer_apps;
 use network::usage::WINDOW_MS;
 use pages::{AppUsagePage, Notice, Pager, UsageWindow};
 use web::limits::{LimitCounter, RateLimitSubject, WindowUsage, operation_number};

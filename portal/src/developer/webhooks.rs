@@ -227,7 +227,7 @@ pub(crate) async fn answer_sink_challenge(call: RequestContext) -> Result<HttpRe
     let app = base::AppId::parse(call.path_text("id")?);
     let app = app.ok_or(base::Refusal::RouteNotFound)?;
     let token = call.query_text("crc_token").unwrap_or_default().to_owned();
-    let found = call.read(move |tx| network::apps::find(tx, app)).await;
+    let found = call.read(move |tx| identity::apps::find(tx, app)).await;
     let found = found.map_err(|_| Error::from(base::Refusal::RouteNotFound))?;
     let token = sign(&found.api_secret, token.as_bytes());
     Ok(HttpReply::json(200, &json!({ "response_token": token })))

@@ -3,8 +3,8 @@
 use crate::site::PageExit;
 use base::clock::wall_time;
 use base::{AppId, Error, Id, Scope, SplitRefusal};
-use network::grants::{self, ConnectedApp};
-use network::sessions;
+use identity::grants::{self, ConnectedApp};
+use identity::sessions;
 use pages::{ConnectedAppItem, ConnectedAppsPage, PageErrorKind, SessionsPage, describe_scope, device_name};
 use web::page_context::SITE_LINKS;
 use web::request_context::{HttpReply, RequestContext};

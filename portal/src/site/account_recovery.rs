@@ -2,7 +2,7 @@
 
 use base::secret::digest;
 use base::{Refusal, Secret, SplitRefusal};
-use network::{email_links, registration};
+use identity::email_links;
 use pages::{
     EmailConfirmationPage, EmailConfirmationState, ForgotPasswordPage, FormField, PasswordResetState, ResetPasswordPage,
 };
@@ -27,7 +27,7 @@ pub(crate) async fn show_forgot_password(call: RequestContext) -> Result<HttpRep
 pub(crate) async fn request_reset(call: RequestContext) -> Result<HttpReply, PageExit> {
     let (visit, sent) = BrowserVisit::accept_form(&call).await?;
     let email = sent.text("email");
-    if email.contains('@') && registration::validate_email(email.trim()).is_err() || email.is_empty() {
+    if email.contains('@') && network::email_addresses::validate_email(email.trim()).is_err() || email.is_empty() {
         let field = FormField::invalid(email, "Enter the email address of your account");
         return Ok(forgot_password_page(&call, &visit, field, false)?.status(400));
     }

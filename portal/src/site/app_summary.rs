@@ -1,8 +1,8 @@
 //! How apps are presented to people.
 
 use base::{Error, Fault};
-use network::app_names::find_similar_app;
-use network::apps::Permission;
+use identity::app_names::find_similar_app;
+use identity::apps::Permission;
 use pages::{AppSummary, CallbackDestination, PermissionLevel, SimilarApp};
 use store::apps::App;
 use url::Url;

@@ -1,7 +1,7 @@
 //! The landing page.
 
 use crate::site::PageExit;
-use network::registration::RegistrationPolicy;
+use identity::registration::RegistrationPolicy;
 use pages::LandingPage;
 use web::page_context::SITE_LINKS;
 use web::request_context::{HttpReply, RequestContext};

@@ -1,6 +1,6 @@
 //! OAuth 1.0a authorization (contract core §2.3).
 
-use network::oauth1_flow::{self, OAuth1Approval, PendingAuthorization, RequestTokenProblem, ShownConsent};
+use identity::oauth1_flow::{self, OAuth1Approval, PendingAuthorization, RequestTokenProblem, ShownConsent};
 use pages::{AuthorizationDeniedPage, OAuth1AuthorizePage, PageErrorKind, PermissionLevel, PinPage};
 use web::reply::HttpReply;
 use web::request_context::RequestContext;

@@ -1,7 +1,7 @@
 //! OAuth 2.0 authorization (contract core §2.5).
 
-use network::developer_apps;
-use network::oauth2_flow::{self, AuthorizeRefusal, AuthorizeRefusalReason, AuthorizeRequest, ValidatedAuthorization};
+use identity::developer_apps;
+use identity::oauth2_flow::{self, AuthorizeRefusal, AuthorizeRefusalReason, AuthorizeRequest, ValidatedAuthorization};
 use pages::{CallbackDiff, OAuth2ConsentPage, PageErrorKind};
 use store::apps::{App, AppStatus};
 use web::request_context::{HttpReply, RequestContext};

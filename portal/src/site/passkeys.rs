@@ -2,7 +2,7 @@
 
 use base::SplitRefusal;
 use http::header::{HeaderValue, RETRY_AFTER};
-use network::passkeys::{
+use identity::passkeys::{
     self, NewPasskey, Passkey, PasskeyAssertion, PasskeyAttempt, PasskeyChallengeOutcome, PasskeyRegistration,
     PasskeyRegistrationOutcome, RelyingParty,
 };

@@ -2,8 +2,9 @@
 
 use base::refusal::InvalidParameter;
 use base::{Error, Refusal, Secret, SplitRefusal, UserId};
-use network::registration::{self, RegistrationApplicant, RegistrationOutcome, RegistrationPolicy};
-use network::{email_links, site_settings};
+use identity::email_links;
+use identity::registration::{self, RegistrationApplicant, RegistrationOutcome, RegistrationPolicy};
+use network::site_settings;
 use pages::{FormField, RegistrationAccess, SignUpPage, TextPage};
 use web::error_formats::error_message;
 use web::page_context::{DEFAULT_PATH, SITE_LINKS};

@@ -1,8 +1,8 @@
 //! What a person does for an app after signing in.
 
 use base::Error;
-use network::oauth1_flow;
-use network::oauth2_flow;
+use identity::oauth1_flow;
+use identity::oauth2_flow;
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
 use web::security_headers;

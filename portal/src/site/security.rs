@@ -1,11 +1,11 @@
 //! Two-factor sign-in and the security events of an account.
 
 use base::{Error, Refusal, Secret, SplitRefusal};
+use identity::passkeys::{MAX_PASSKEYS, Passkey, PasskeyRegistration};
+use identity::security_events::{self, SecurityEvent};
+use identity::two_factor::{self, CodeOutcome, TwoFactorSetup, TwoFactorStatus};
 use network::audit::{AuditAction, AuditActor};
 use network::emails::EmailSite;
-use network::passkeys::{MAX_PASSKEYS, Passkey, PasskeyRegistration};
-use network::security_events::{self, SecurityEvent};
-use network::two_factor::{self, CodeOutcome, TwoFactorSetup, TwoFactorStatus};
 use pages::{
     FormField, HtmlPage as _, Notice, PasskeyAddition, PasskeySettings, RecoveryCodesPage, SecurityEventItem,
     SecurityPage, TwoFactorForms, TwoFactorSetupPage, device_name,
@@ -87,7 +87,7 @@ pub(super) async fn security_page(
 ) -> Result<HttpReply, PageExit> {
     let user = visit.person.user.id;
     let read = move |tx: &mut Tx<'_>| {
-        Ok((two_factor::status(tx, user)?, network::passkeys::list(tx, user)?, security_events::list(tx, user)?))
+        Ok((two_factor::status(tx, user)?, identity::passkeys::list(tx, user)?, security_events::list(tx, user)?))
     };
     let (status, passkeys, events) = call.read(read).await?;
     let mut frame = visit.page_frame(call);
@@ -348,6 +348,6 @@ fn apply_proved_form(
             two_factor::disable(tx, site, by, user)?;
             ProvedFormResult::TurnedOff
         }
-        ProvedForm::AddPasskey => ProvedFormResult::PasskeyBegun(network::passkeys::begin_registration(tx, user)?),
+        ProvedForm::AddPasskey => ProvedFormResult::PasskeyBegun(identity::passkeys::begin_registration(tx, user)?),
     }))
 }

@@ -1,8 +1,9 @@
 //! Password, email address and private profile.
 
 use base::{Error, Refusal, Secret, SplitRefusal};
-use network::sign_in::PasswordProof;
-use network::{email_links, private_profiles};
+use identity::email_links;
+use identity::sign_in::PasswordProof;
+use network::private_profiles;
 use pages::{
     AccountSettingsPage, EmailConfirmationState, EmailForm, FormField, Notice, PasswordForm, PrivateProfileForm,
     UsernameForm,
@@ -125,7 +126,7 @@ pub(crate) async fn change_password(call: RequestContext) -> Result<HttpReply, P
     let page_context = &call.state.page_context;
     // Refusals of the current and of the new password both name `password`, so the new one is checked first.
     if let Err(refusal) =
-        network::registration::validate_password(&new, &visit.person.user.username, &visit.person.user.email)
+        identity::registration::validate_password(&new, &visit.person.user.username, &visit.person.user.email)
     {
         let password = FormField::invalid("", error_message(&refusal));
         let refused = SettingsErrors { password, ..SettingsErrors::default() };
@@ -181,7 +182,7 @@ pub(crate) async fn change_email(call: RequestContext) -> Result<HttpReply, Page
     let (visit, sent) = MemberVisit::accept_form(&call).await?;
     let email = sent.text("email").trim().to_owned();
     let password = sent.text("email_password");
-    if let Err(refusal) = network::registration::validate_email(&email) {
+    if let Err(refusal) = network::email_addresses::validate_email(&email) {
         let refused =
             SettingsErrors { email: FormField::invalid(email, error_message(&refusal)), ..SettingsErrors::default() };
         return Ok(settings_page(&call, &visit, None, refused).await?.status(400));

@@ -2,9 +2,9 @@
 
 use base::{Error, Secret, UserId};
 use http::header::{HeaderValue, RETRY_AFTER};
-use network::registration::RegistrationPolicy;
-use network::sessions as rules;
-use network::sign_in::{SignInAttempt, SignInOutcome};
+use identity::registration::RegistrationPolicy;
+use identity::sessions as rules;
+use identity::sign_in::{SignInAttempt, SignInOutcome};
 use pages::{CancelForm, FormField, Notice, OfferedUser, OneClickSignIn, SignInPage, SignOutPage};
 use store::users::UserState;
 use web::page_context::{DEFAULT_PATH, SITE_LINKS};

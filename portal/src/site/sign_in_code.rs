@@ -3,7 +3,7 @@
 use crate::site::PageExit;
 use base::{Error, Secret};
 use http::header::{HeaderValue, RETRY_AFTER};
-use network::pending_sign_ins::{self, SecondFactorAttempt, SecondFactorOutcome};
+use identity::pending_sign_ins::{self, SecondFactorAttempt, SecondFactorOutcome};
 use pages::{FormField, SignInCodePage};
 use web::page_context::{DEFAULT_PATH, SITE_LINKS};
 use web::reply::HttpReply;

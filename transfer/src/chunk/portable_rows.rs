@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use base::{AppId, Fault, PostId, Secret, Time, UserId};
-use network::apps::{self, App};
+use identity::apps::{self, App};
 use store::portable_tables::{self, CellValue, ColumnType, InsertOutcome, PortableColumn};
 use store::posts::PostState;
 use store::{Tx, communities};

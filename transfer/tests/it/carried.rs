@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use base::{Error, MediaId, Time, UserId};
-use network::apps::{AccessLevel, AppProfile, Permission};
+use identity::apps::{AccessLevel, AppProfile, Permission};
 use network::audit::AuditActor;
 use network::communities::NewCommunity;
 use network::link_facts::LinkDescription;
@@ -195,7 +195,7 @@ fn groups(tx: &mut Tx<'_>, people: People) -> Result<(), Error> {
         request_email: true,
         ..AppProfile::new("watch")
     };
-    let (app, _) = network::apps::create(tx, bea, AccessLevel::Enterprise, &profile)?;
+    let (app, _) = identity::apps::create(tx, bea, AccessLevel::Enterprise, &profile)?;
     for product in [StreamProduct::Stream, StreamProduct::Powerstream] {
         let rule = NewStreamRule {
             value: "boat  OR ship".to_owned(),

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::Time;
-use network::keywords::{find_public_posts, parse_query};
-use network::search::PostSearch;
+use post_search::PostSearch;
+use post_search::keywords::{find_public_posts, parse_query};
 use serde_json::{Value, json};
 use store::Tx;
 use transfer::{ArchiveOwner, ImportOptions};

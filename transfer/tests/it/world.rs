@@ -1,19 +1,14 @@
 //! A store of its own for each test, on each engine, and imports into it.
 
-use std::path::Path;
-use std::sync::atomic::{AtomicU32, Ordering};
-
-use base::encryption::{Keyring, MasterKey};
-use base::{Clock, PostId, Rng, Time, UserId};
+use base::{Clock, PostId, UserId};
 use network::users::NewUser;
 use store::posts::Post;
 use store::users::User;
-use store::{DatabaseLocation, Store, StoreOptions, Tx};
+use store::{DatabaseLocation, Store, Tx};
 use tempfile::TempDir;
+pub(crate) use test_stores::START;
+use test_stores::options;
 use transfer::{ImportOptions, ImportReport, ImportSource, TransferError, TransferProgress, export_json_lines, import};
-
-/// 2026-06-01T12:00:00Z.
-pub(crate) const START: Time = Time::from_seconds(1_780_315_200);
 
 pub(crate) struct World {
     pub(crate) store: Store,
@@ -42,32 +37,8 @@ pub(crate) fn on_each_engine<F: Future<Output = ()>>(story: impl Fn(Engine) -> F
     });
 }
 
-fn fresh_database() -> DatabaseLocation {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    let name = format!("transfer_{}_{count}", std::process::id());
-    let server = std::env::var("LOCUM_TEST_POSTGRES").unwrap();
-    let mut client = postgres::Client::connect(&server, postgres::NoTls).unwrap();
-    for what in ["DROP DATABASE IF EXISTS", "CREATE DATABASE"] {
-        client.batch_execute(&format!("{what} {name}")).unwrap();
-    }
-    let (before, _) = server.rsplit_once('/').unwrap();
-    DatabaseLocation::Server(format!("{before}/{name}"))
-}
-
-fn options(location: DatabaseLocation, folder: &Path, clock: &Clock) -> StoreOptions {
-    let key = MasterKey::generate(&Rng::from_seed(1)).unwrap();
-    StoreOptions {
-        location,
-        data_dir: folder.to_owned(),
-        connections: 2,
-        node: 0,
-        purpose: store::NodePurpose::Server(store::NodeRoles::ALL),
-        migrate: true,
-        clock: clock.clone(),
-        rng: Rng::Os,
-        keyring: Keyring::new(key, Vec::new()),
-    }
+fn create_database() -> DatabaseLocation {
+    test_stores::create_database(&std::env::var("LOCUM_TEST_POSTGRES").unwrap())
 }
 
 impl World {
@@ -79,7 +50,7 @@ impl World {
         let folder = TempDir::new().unwrap();
         let location = match engine {
             Engine::Lite => DatabaseLocation::File(folder.path().join("locum.db")),
-            Engine::Postgres => tokio::task::spawn_blocking(fresh_database).await.unwrap(),
+            Engine::Postgres => tokio::task::spawn_blocking(create_database).await.unwrap(),
         };
         let store = Store::open(options(location.clone(), folder.path(), &clock));
         Self { store: store.await.unwrap(), folder, location, clock }

@@ -6,7 +6,7 @@ use base::Refusal;
 use base::refusal::{AuthenticationProblem, ResourceRef, StreamConnectionRefusal};
 use serde_json::json;
 
-use network::oauth1_flow::PLAIN_TEXT;
+use identity::oauth1_flow::PLAIN_TEXT;
 
 use super::{codes, refusal_status};
 use crate::reply::{HttpReply, JSON_UTF8, TEXT_UTF8};

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use network::apps::Caller;
+use identity::apps::Caller;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RateLimitSubject {

@@ -14,8 +14,8 @@ use emulator::faults::{FaultEffect, FaultOccasion, FaultRules, FaultSubject, Inj
 use futures_util::stream;
 use http::Response;
 use http::header::{CONTENT_LENGTH, HeaderValue};
-use network::apps::{AuthRequest, Caller};
-use network::authenticator::parse_bearer_header;
+use identity::apps::{AuthRequest, Caller};
+use identity::authenticator::parse_bearer_header;
 use serde_json::{Map, Value, json};
 use store::Tx;
 
@@ -161,7 +161,7 @@ impl ServerState {
             return;
         };
         let write = move |tx: &mut Tx<'_>| {
-            if revokes { network::tokens::revoke(tx, &token) } else { network::tokens::expire(tx, &token) }
+            if revokes { identity::tokens::revoke(tx, &token) } else { identity::tokens::expire(tx, &token) }
         };
         match self.app_state.store.write(write).await {
             Ok(()) | Err(Error::Refused(_)) => {}

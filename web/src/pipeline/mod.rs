@@ -26,7 +26,7 @@ use edge::{Body, Handler, Peer, Shutdown};
 use emulator::Emulator;
 use futures_util::future::BoxFuture;
 use http::{Request, Response};
-use network::apps::Authenticator;
+use identity::apps::Authenticator;
 use store::{NodeRoles, QueryLimits, Store};
 
 use crate::access_log::{self, AccessLogEntry, RequestIdGenerator};
@@ -52,7 +52,7 @@ pub struct ServerConfig {
     pub rate_limits: RateLimitMode,
     /// Pairs of caller and operation counted at once, at most.
     pub rate_limit_keys: usize,
-    pub oauth_settings: network::oauth2_flow::OAuth2Config,
+    pub oauth_settings: identity::oauth2_flow::OAuth2Config,
     /// Used where neither request nor app decides.
     pub default_vocabulary: Vocabulary,
     /// Base of the problem type URLs.
@@ -88,7 +88,7 @@ pub struct ServerConfig {
     pub site_name: String,
     /// Whether this is a development server.
     pub dev: bool,
-    pub registration: network::registration::RegistrationPolicy,
+    pub registration: identity::registration::RegistrationPolicy,
     /// How long a browser stays signed in after its last request.
     pub session_ttl_ms: i64,
     /// Whether users and developers are notified when an app uses the `plain` PKCE method.
@@ -100,7 +100,7 @@ pub struct ServerConfig {
     /// None if uploads are not transcoded.
     pub transcoder: Option<media::Transcoder>,
     pub streams: deliver::streams::StreamSettings,
-    pub search: Option<network::search::SearchBackend>,
+    pub search: Option<post_search::SearchBackend>,
     /// Requests for other roles are refused as unavailable.
     pub roles: NodeRoles,
     /// Shared with other components; created if absent.
@@ -120,7 +120,7 @@ impl Default for ServerConfig {
         Self {
             rate_limits: RateLimitMode::Table,
             rate_limit_keys: 1 << 20,
-            oauth_settings: network::oauth2_flow::OAuth2Config::default(),
+            oauth_settings: identity::oauth2_flow::OAuth2Config::default(),
             default_vocabulary: Vocabulary::Post,
             problem_base: "https://api.x.com".to_owned(),
             cors_origins: Vec::new(),
@@ -139,8 +139,8 @@ impl Default for ServerConfig {
             emulated_hosts: Vec::new(),
             site_name: "Locum".to_owned(),
             dev: false,
-            registration: network::registration::RegistrationPolicy::Closed,
-            session_ttl_ms: network::sessions::TTL_MS,
+            registration: identity::registration::RegistrationPolicy::Closed,
+            session_ttl_ms: identity::sessions::TTL_MS,
             warns_about_plain_pkce: false,
             sends_mail: false,
             files: None,
@@ -216,7 +216,7 @@ impl ApiServer {
             endpoints,
             store: Arc::clone(&store),
             authenticator: Arc::clone(&authenticator),
-            refused_requests: config.dev.then(network::refused_request::RefusedRequestLog::default),
+            refused_requests: config.dev.then(identity::refused_request::RefusedRequestLog::default),
             home_timelines: Arc::default(),
             message_watchers: Arc::default(),
             oauth_settings: config.oauth_settings.clone(),

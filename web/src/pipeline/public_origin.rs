@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, HOST, HeaderMap, HeaderName};
-use network::apps::AuthRequest;
+use identity::apps::AuthRequest;
 
 use crate::request_context::RequestHead;
 

@@ -8,7 +8,7 @@ use base::clock::wall_time;
 use base::refusal::AuthenticationProblem;
 use base::{Credential, Error, Refusal, Scope, Scopes, Vocabulary};
 use http::header::{ACCEPT, HeaderValue, USER_AGENT};
-use network::apps::{AuthRequest, Caller, Permission};
+use identity::apps::{AuthRequest, Caller, Permission};
 
 use super::injected_faults::FaultableRequest;
 use super::request_body::PendingBody;

@@ -6,7 +6,7 @@ use base::encryption::{Keyring, MasterKey};
 use base::{Clock, Error, Refusal, Rng, Scope, Scopes, Secret, UserId, VocabularyWord};
 use edge::{Body, Handler, Peer, Shutdown};
 use http::{HeaderMap, Method, Request, Response};
-use network::apps::{AccessLevel, AppCredentials, AppProfile, AuthConfig, Authenticator};
+use identity::apps::{AccessLevel, AppCredentials, AppProfile, AuthConfig, Authenticator};
 use network::users::NewUser;
 use serde_json::{Value, json};
 use store::{DatabaseLocation, Store, StoreOptions};
@@ -133,7 +133,7 @@ impl World {
         let new = NewUser { username: "ada".to_owned(), ..NewUser::default() };
         let user = store.write(move |tx| network::users::create(tx, &new)).await.unwrap().id;
         let work = move |tx: &mut store::Tx<'_>| {
-            network::apps::create(tx, user, AccessLevel::SelfServe, &AppProfile::new("One"))
+            identity::apps::create(tx, user, AccessLevel::SelfServe, &AppProfile::new("One"))
         };
         let (app, keys) = store.write(work).await.unwrap();
         let auth =
@@ -153,7 +153,7 @@ impl World {
 
     async fn token_of(&self, user: UserId, scopes: Scopes) -> Secret {
         let app = self.app;
-        let work = move |tx: &mut store::Tx<'_>| network::tokens::mint_oauth2(tx, app, user, scopes, Some(7_200_000));
+        let work = move |tx: &mut store::Tx<'_>| identity::tokens::mint_oauth2(tx, app, user, scopes, Some(7_200_000));
         self.store.write(work).await.unwrap()
     }
 

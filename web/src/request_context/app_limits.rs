@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use base::clock::wall_time;
 use base::{AppId, Refusal};
-use network::apps::Caller;
+use identity::apps::Caller;
 
 use super::{AppState, RequestContext};
 use crate::endpoint::{Endpoint, EndpointLimits};

@@ -9,7 +9,7 @@ use base::{Credential, Error, Fault, Id, Permit, Refusal, SiteLinks, Time, UserI
 use bytes::Bytes;
 use edge::Peer;
 use http::{HeaderMap, Method, Uri};
-use network::apps::{AuthRequest, Authenticator, Caller};
+use identity::apps::{AuthRequest, Authenticator, Caller};
 use network::visibility::Viewer;
 use schema::{DefaultValue, Parameter, ParameterLocation, ValueKind};
 use serde_json::Value;
@@ -87,12 +87,12 @@ pub struct AppState {
     pub store: Arc<Store>,
     pub authenticator: Arc<Authenticator>,
     /// None in production.
-    pub refused_requests: Option<network::refused_request::RefusedRequestLog>,
+    pub refused_requests: Option<identity::refused_request::RefusedRequestLog>,
     /// Of users who read theirs recently.
     pub home_timelines: Arc<network::home_timelines::HomeTimelines>,
     /// Open pages of conversations.
     pub message_watchers: Arc<network::messages::MessageWatchers>,
-    pub oauth_settings: network::oauth2_flow::OAuth2Config,
+    pub oauth_settings: identity::oauth2_flow::OAuth2Config,
     pub limiter: Arc<crate::limits::RateLimiter>,
     pub usage: network::usage::UsageCounter,
     pub post_reads: Arc<network::reads::PostReadCounter>,
@@ -105,7 +105,7 @@ pub struct AppState {
     pub uploads: Option<UploadProcessor>,
     pub stream_hub: deliver::streams::Hub,
     pub post_streams: deliver::streams::PostStreams,
-    pub search: Option<network::search::SearchBackend>,
+    pub search: Option<post_search::SearchBackend>,
     pub evaluator: Arc<ads_delivery::evaluator::Evaluator>,
     pub ads_config: ads_engine::AdsConfig,
     pub webhooks: deliver::webhooks::WebhookAdmin,
@@ -296,10 +296,10 @@ impl RequestContext {
     }
 
     /// With the emulated host that the client used as the issuer.
-    pub fn oauth_settings(&self) -> network::oauth2_flow::OAuth2Config {
+    pub fn oauth_settings(&self) -> identity::oauth2_flow::OAuth2Config {
         let settings = self.state.oauth_settings.clone();
         match self.emulated_site {
-            Some(site) => network::oauth2_flow::OAuth2Config { issuer: Some(site.url.to_owned()), ..settings },
+            Some(site) => identity::oauth2_flow::OAuth2Config { issuer: Some(site.url.to_owned()), ..settings },
             None => settings,
         }
     }
@@ -427,7 +427,7 @@ impl RequestContext {
     }
 
     /// A fault if search is disabled.
-    pub fn search_backend(&self) -> Result<&network::search::SearchBackend, Error> {
+    pub fn search_backend(&self) -> Result<&post_search::SearchBackend, Error> {
         let search = self.state.search.as_ref();
         search.ok_or_else(|| Fault::new("search is not configured").into())
     }

@@ -1,7 +1,7 @@
 //! Counts of matching posts per time bucket.
 
 use base::{Error, Time};
-use network::search::{self, PostSearchRequest, TimeBuckets};
+use post_search::{self, PostSearchRequest, TimeBuckets};
 use query::QueryProduct;
 use serde_json::{Map, json};
 use view::CountBucket;
@@ -80,7 +80,7 @@ pub(super) async fn respond_counts(call: &RequestContext, product: QueryProduct)
     window.until_ms = window.until_ms.min(to);
     let request = PostSearchRequest { query, window, limit: 0 };
     let index = call.search_backend()?.catch_up(call.store()).await?;
-    let counted = call.read(move |tx| search::count(tx, &*index, &request, buckets.to_time_buckets()));
+    let counted = call.read(move |tx| post_search::count(tx, &*index, &request, buckets.to_time_buckets()));
     let figures = counted.await?;
     render_counts(call, &buckets.to_counts(&figures), next)
 }

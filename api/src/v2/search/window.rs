@@ -2,7 +2,7 @@
 
 use base::id::{first_snowflake_at, snowflake_time};
 use base::{Error, PostId, Refusal, Time};
-use network::search::SearchWindow;
+use post_search::SearchWindow;
 use query::QueryProduct;
 use web::request_context::RequestContext;
 

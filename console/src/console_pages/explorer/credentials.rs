@@ -3,7 +3,7 @@
 use base::clock::wall_time;
 use base::oauth1::{OAuth1Request, OAuth1Signer, RequestOrigin};
 use base::{AppId, Error, Fault, Id, Permit, Refusal, Secret, UserId};
-use network::tokens;
+use identity::tokens;
 use pages::console::SelectOption;
 use portal::PageQuery;
 use store::apps::App;
@@ -75,7 +75,7 @@ impl ExplorerCredential {
 
 /// The apps of the world, of which the first is usually the demo app.
 pub(super) async fn load_apps(call: &RequestContext) -> Result<Vec<App>, Error> {
-    call.read(|tx| network::apps::list(tx, None)).await
+    call.read(|tx| identity::apps::list(tx, None)).await
 }
 
 pub(super) fn choose_app<'a>(apps: &'a [App], form: &PageQuery) -> Option<&'a App> {

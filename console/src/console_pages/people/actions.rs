@@ -1,12 +1,13 @@
 //! What is done to a user, or as a user.
 
 use base::{AppId, Error, Id, PostId, Refusal, UserId};
+use identity::{apps, tokens};
 use network::audit::{self, AuditAction, AuditActor};
 use network::messages::{self, MessageSender, NewMessage};
 use network::polls::NewPoll;
 use network::posts::{self, NewPost, PostAuthor};
 use network::profiles::{self, ProfileChanges};
-use network::{apps, blocks, follows, likes, mutes, reposts, tokens, users};
+use network::{blocks, follows, likes, mutes, reposts};
 use pages::console::MintedToken;
 use portal::SubmittedForm;
 use serde_json::json;
@@ -108,8 +109,8 @@ pub(super) fn execute(tx: &mut Tx<'_>, user: &User, form: &ActionForm) -> Result
     let done = match form.act.as_str() {
         "mint-oauth1" | "mint-oauth2" => return mint_token(tx, user, form).map(ActionOutcome::Minted),
         "edit" => edit_profile(tx, user.id, form)?,
-        "suspend" => users::suspend(tx, user.id).map(|_| "suspended")?,
-        "restore" => users::restore(tx, user.id).map(|_| "restored")?,
+        "suspend" => identity::account_states::suspend(tx, user.id).map(|_| "suspended")?,
+        "restore" => identity::account_states::restore(tx, user.id).map(|_| "restored")?,
         "post" => create_post(tx, user.id, form)?,
         "message" => send_message(tx, user.id, form)?,
         "delete-post" | "like" | "unlike" | "repost" | "undo-repost" => act_on_post(tx, user.id, form)?,

@@ -1,7 +1,7 @@
 //! What the database has about a user.
 
 use base::{AppId, Error, UserId};
-use network::grants;
+use identity::grants;
 use pages::console::{PersonApp, PersonPost, PersonRelation, SelectOption};
 use store::Tx;
 use store::follows::{self, UserEdge};
@@ -32,7 +32,7 @@ pub(super) fn load_records(tx: &mut Tx<'_>, user: &User, below: Option<i64>) -> 
     let range = PageRange { below: below.unwrap_or(i64::MAX), ..PageRange::newest(MAX_POSTS + 1) };
     let mut found = posts::page_by_author(tx, user.id, &range)?;
     let next = portal::cut_page(&mut found, MAX_POSTS, |post| post.id.get());
-    let apps = network::apps::list(tx, None)?;
+    let apps = identity::apps::list(tx, None)?;
     let owned = lists::page_by_owner(tx, user.id, true, &PageRange::newest(MAX_LISTED))?;
     let hosted = spaces::list_active_by_creators(tx, &[user.id])?;
     Ok(PersonRecords {

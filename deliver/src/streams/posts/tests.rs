@@ -62,7 +62,7 @@ async fn a_token_that_ends_ends_what_began_with_it_and_nothing_that_began_since(
     let (streams, [app, _]) = (streams(&site), site.apps);
     let before = site.hub.open(opening(app, StreamEndpoint::Filtered)).await.unwrap();
     let rotated = move |tx: &mut Tx<'_>| {
-        network::apps::rotate_credential(tx, app, network::apps::AppCredentialKind::Bearer)?;
+        identity::apps::rotate_credential(tx, app, identity::apps::AppCredentialKind::Bearer)?;
         Ok(())
     };
     site.store.write(rotated).await.unwrap();

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use base::{AppId, Error, PostId, Refusal, UserId};
-use network::apps::{self, AccessLevel, AppCredentials, AppProfile, OAuthClientKind, Permission};
+use identity::apps::{self, AccessLevel, AppCredentials, AppProfile, OAuthClientKind, Permission};
 use network::follows::follow_approved;
 use network::posts::{self, NewPost, PostAuthor};
 use network::users::{self, NewUser};
