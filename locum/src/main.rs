@@ -1,20 +1,12 @@
 //! The `locum` binary: command line, configuration, startup and development data.
 
-mod arguments;
-mod backup;
 mod cli;
 mod cluster;
-mod command;
-mod command_error;
-mod config;
 mod dev;
 mod ignored_signals;
-mod instance;
 mod launcher;
 mod operations;
-mod output;
 mod runtime;
-mod search_snapshots;
 mod testing;
 mod tls;
 mod tools;

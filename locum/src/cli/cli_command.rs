@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
-use crate::arguments::{
+use crate::testing::TestingCommand;
+use instance::arguments::{
     CaCommand, ConfigCommand, DevArgs, EnterSandboxArgs, EnvArgs, HealthArgs, InitArgs, LimitProcessArgs,
     MigrateCommand, RestoreArgs, RoutesArgs, RunArgs, ServeArgs,
 };
-use crate::command::AdminCommand;
-use crate::testing::TestingCommand;
+use instance::command::AdminCommand;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CliCommand {

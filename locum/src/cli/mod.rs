@@ -12,10 +12,11 @@ use clap::{CommandFactory, Parser};
 use rustix::fs::Mode;
 
 use self::cli_command::CliCommand;
-use crate::arguments::{ConfigCommand, GlobalArgs};
-use crate::command::{AdminCommand, WebhookCommand};
-use crate::command_error::CommandError;
-use crate::{command, dev, launcher, output, runtime, testing, tools};
+use crate::{dev, launcher, runtime, testing, tools};
+use instance::arguments::{ConfigCommand, GlobalArgs};
+use instance::command::{AdminCommand, WebhookCommand};
+use instance::command_error::CommandError;
+use instance::{command, output};
 
 /// A social platform server in one binary.
 #[derive(Debug, Parser)]

@@ -5,8 +5,8 @@ use std::path::Path;
 use base::Fault;
 use serde_json::json;
 
-use crate::config::{ConfigKey, KEYS, KeyDefault, RunMode};
-use crate::output::{OutputOptions, print_line};
+use instance::config::{ConfigKey, KEYS, KeyDefault, RunMode};
+use instance::output::{OutputOptions, print_line};
 
 pub(super) fn print_completions(shell: clap_complete::Shell, root: &mut clap::Command) {
     let mut script = Vec::new();

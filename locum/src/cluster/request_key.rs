@@ -6,7 +6,7 @@ use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 use store::Store;
 
-use crate::instance::shared_key;
+use instance::shared_key;
 
 /// How old a request may be, or how far ahead the sender's clock; a node whose clock is further off is not ready.
 const MAX_AGE_MS: i64 = 5_000;

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use store::Tx;
 
 use super::world_builder::{DemoWorldBuilder, missing_reference, moment_id};
-use crate::command::publishers::{PublisherCommand, apply_publisher_command};
+use instance::command::publishers::{PublisherCommand, apply_publisher_command};
 
 /// Type, name, and further members.
 type DemoOption = (&'static str, &'static str, &'static [(&'static str, &'static str)]);

@@ -6,8 +6,8 @@ use base::Fault;
 use identity::apps::AppCredentials;
 
 use super::demo_world::{DemoUserKeys, PASSWORD};
-use crate::command_error::CommandError;
-use crate::instance::write_private;
+use instance::command_error::CommandError;
+use instance::write_private;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct EnvFile(pub(crate) Vec<(String, String)>);

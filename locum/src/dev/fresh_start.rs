@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use base::Fault;
 use store::DatabaseLocation;
 
-use crate::command_error::CommandError;
-use crate::config::{RunMode, ServerSettings};
-use crate::instance::{InstanceManifest, mode_from_manifest, search_index_folder};
 use crate::worlds::DEVELOPMENT_FOLDERS;
+use instance::command_error::CommandError;
+use instance::config::{RunMode, ServerSettings};
+use instance::{InstanceManifest, mode_from_manifest, search_index_folder};
 
 /// The certificate authority stays, because other programs may trust it. The manifest goes last: an interrupted removal
 /// can be repeated.

@@ -16,8 +16,9 @@ mod world_builder;
 mod world_file;
 
 pub(crate) use env_file::EnvFile;
-pub(crate) use world_file::{WorldFile, is_world_file};
+pub(crate) use world_file::WorldFile;
 
+use instance::config::is_world_file;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -32,14 +33,14 @@ use identity::{apps, passwords};
 use network::users;
 use store::{Store, StoreOptions, Tx, meta};
 
-use crate::arguments::{DevArgs, GlobalArgs, InitialClock};
-use crate::command::simulation::{DEFAULT_VIEWERS, SimulateArgs, run_simulation};
-use crate::command_error::CommandError;
-use crate::config::{RunMode, ServerSettings};
-use crate::instance::{self, CreatePolicy, DataFolder, Instance, InstanceManifest, NoProgress};
-use crate::output::OutputOptions;
 use crate::runtime::{self, ServerAddresses};
 use crate::worlds;
+use instance::arguments::{DevArgs, GlobalArgs, InitialClock};
+use instance::command::simulation::{DEFAULT_VIEWERS, SimulateArgs, run_simulation};
+use instance::command_error::CommandError;
+use instance::config::{RunMode, ServerSettings};
+use instance::output::OutputOptions;
+use instance::{self, CreatePolicy, DataFolder, Instance, InstanceManifest, NoProgress};
 
 /// The time at which the demo world was created by its own clock, in milliseconds.
 const WORLD_TIME_KEY: &str = "world_time";

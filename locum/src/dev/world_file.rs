@@ -14,7 +14,7 @@ use store::Tx;
 use self::builder::FileWorldBuilder;
 use self::entries::{WorldEntry, parse_lines, parse_toml};
 use super::env_file::EnvFile;
-use crate::command_error::CommandError;
+use instance::command_error::CommandError;
 
 const MAX_FILE_BYTES: u64 = 16 << 20;
 const MAX_ENTRIES: usize = 50_000;
@@ -24,12 +24,6 @@ pub(crate) struct WorldFile {
     path: PathBuf,
     /// Each with its line, from 1.
     entries: Vec<(usize, WorldEntry)>,
-}
-
-/// Whether a world's source is a file and not the name of a built-in world or snapshot.
-pub(crate) fn is_world_file(source: &str) -> bool {
-    let ending = Path::new(source).extension().and_then(|ending| ending.to_str());
-    matches!(ending, Some("jsonl" | "toml"))
 }
 
 impl WorldFile {

@@ -11,7 +11,7 @@ use rustix::process::{Pid, umask};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-use crate::command_error::CommandError;
+use instance::command_error::CommandError;
 
 const NOT_FOUND: u8 = 127;
 const NOT_EXECUTABLE: u8 = 126;

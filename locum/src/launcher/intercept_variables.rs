@@ -5,10 +5,10 @@ use std::process::Command;
 
 use super::java_trust_store;
 use super::trust_files::TrustFiles;
-use crate::command_error::CommandError;
 use crate::dev::EnvFile;
-use crate::runtime::ListeningAddresses;
 use crate::worlds::world_folder;
+use instance::ListeningAddresses;
+use instance::command_error::CommandError;
 
 type Variables = Vec<(String, String)>;
 

@@ -25,10 +25,10 @@ use self::intercept_variables::{EnvironmentChanges, PROXY_VARIABLES, sandbox_var
 use self::program_server::ProgramServer;
 use self::run_label::RunLabel;
 use self::sandbox::{Sandbox, SandboxStart};
-use crate::arguments::{GlobalArgs, InterceptionMode, RunArgs};
-use crate::command_error::CommandError;
-use crate::config::{RunMode, ServerSettings};
-use crate::output::print_diagnostic;
+use instance::arguments::{GlobalArgs, InterceptionMode, RunArgs};
+use instance::command_error::CommandError;
+use instance::config::{RunMode, ServerSettings};
+use instance::output::print_diagnostic;
 
 /// `umask` is the one that this process inherited, and the program gets.
 pub(crate) fn run_program(common: &GlobalArgs, args: &RunArgs, umask: Mode) -> Result<ExitCode, CommandError> {

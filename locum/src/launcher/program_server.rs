@@ -9,12 +9,12 @@ use std::process::{Child, Command, Stdio};
 use base::Fault;
 use tempfile::TempDir;
 
-use crate::arguments::{GlobalArgs, RunArgs};
-use crate::command::ControlEndpoint;
-use crate::command_error::CommandError;
-use crate::config::{RunMode, ServerSettings};
-use crate::instance::{InstanceManifest, create_private_folder, mode_from_manifest};
-use crate::runtime::ListeningAddresses;
+use instance::ListeningAddresses;
+use instance::arguments::{GlobalArgs, RunArgs};
+use instance::command::ControlEndpoint;
+use instance::command_error::CommandError;
+use instance::config::{RunMode, ServerSettings};
+use instance::{InstanceManifest, create_private_folder, mode_from_manifest};
 
 /// How much of the log is shown if the server does not start.
 const SHOWN_LOG_LINES: usize = 20;

@@ -9,9 +9,9 @@ use base::Fault;
 use http::Method;
 use serde_json::Value;
 
-use crate::command::{ControlEndpoint, send_request};
-use crate::command_error::CommandError;
-use crate::output::print_diagnostic;
+use instance::command::{ControlEndpoint, send_request};
+use instance::command_error::CommandError;
+use instance::output::print_diagnostic;
 
 /// A third of the lease of a label.
 const RENEWAL_INTERVAL: Duration = Duration::from_secs(10);

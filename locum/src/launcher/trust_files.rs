@@ -7,7 +7,7 @@ use base::Fault;
 use data_encoding::BASE64;
 
 use super::java_trust_store::encode_trust_store;
-use crate::command_error::CommandError;
+use instance::command_error::CommandError;
 
 const PEM_LINE: usize = 64;
 

@@ -15,9 +15,9 @@ use store::event_log::LogReader;
 
 use super::job_runner::BackgroundJob;
 use super::supervisor::Supervisor;
-use crate::command;
-use crate::config::ServerSettings;
-use crate::instance::Instance;
+use instance::Instance;
+use instance::command;
+use instance::config::ServerSettings;
 
 pub(super) fn start(tasks: &mut Supervisor, instance: &Instance) {
     tasks.start("attribution", instance, attribute_events);

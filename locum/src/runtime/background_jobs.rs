@@ -22,9 +22,9 @@ use web::uploads::UploadProcessor;
 use super::counter_folding::fold_counters;
 use super::job_runner::BackgroundJob;
 use super::supervisor::Supervisor;
-use crate::command::news;
-use crate::config::ServerSettings;
-use crate::instance::Instance;
+use instance::Instance;
+use instance::command::news;
+use instance::config::ServerSettings;
 
 const RETENTION_INTERVAL: Duration = Duration::from_mins(1);
 

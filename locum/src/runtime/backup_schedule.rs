@@ -8,10 +8,10 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
 use web::metrics::ServerMetrics;
 
-use crate::backup::{BackupLocation, BackupManifest, BackupOptions, BackupReader, create_backup};
-use crate::command_error::CommandError;
-use crate::config::ServerSettings;
-use crate::instance::Instance;
+use instance::Instance;
+use instance::backup::{BackupLocation, BackupManifest, BackupOptions, BackupReader, create_backup};
+use instance::command_error::CommandError;
+use instance::config::ServerSettings;
 
 const RETRY_DELAY: Duration = Duration::from_mins(5);
 /// The clock may be set meanwhile, and the machine may sleep.

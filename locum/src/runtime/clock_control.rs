@@ -21,9 +21,9 @@ use web::ApiServer;
 
 use super::job_runner::{JobGate, list_jobs};
 use super::supervisor::Supervisor;
-use crate::config::ServerSettings;
-use crate::instance::Instance;
 use advance::ClockAdvance;
+use instance::Instance;
+use instance::config::ServerSettings;
 
 /// What runs when the clock is moved.
 #[derive(Clone)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use edge::Shutdown;
 use tokio::time::{sleep, timeout};
 
-use crate::instance::Instance;
+use instance::Instance;
 
 /// Collects changes of the same counters.
 const FOLD_INTERVAL: Duration = Duration::from_millis(250);

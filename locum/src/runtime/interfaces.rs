@@ -21,13 +21,13 @@ use web::{ApiServer, HttpReply, ServerConfig};
 
 use super::background_jobs;
 use super::served_world::ProcessContext;
-use super::sockets::ListeningAddresses;
 use super::supervisor::Supervisor;
-use crate::command;
-use crate::command_error::CommandError;
-use crate::config::{Origin, PlainPkce, RunMode, ServerSettings};
-use crate::instance::{self, Instance};
 use crate::tls::AcmeCertificates;
+use instance::ListeningAddresses;
+use instance::command;
+use instance::command_error::CommandError;
+use instance::config::{Origin, PlainPkce, RunMode, ServerSettings};
+use instance::{self, Instance};
 
 const USAGE_FLUSH_INTERVAL: Duration = Duration::from_secs(5);
 const VIEW_FLUSH_INTERVAL: Duration = Duration::from_secs(1);

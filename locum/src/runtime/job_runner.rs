@@ -11,8 +11,8 @@ use tokio::sync::RwLock;
 
 use super::supervisor::Supervisor;
 use super::{ads_jobs, background_jobs};
-use crate::config::ServerSettings;
-use crate::instance::Instance;
+use instance::Instance;
+use instance::config::ServerSettings;
 
 pub(super) type PartFuture = Pin<Box<dyn Future<Output = Result<u64, Error>> + Send>>;
 

@@ -18,8 +18,8 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::field::MakeExt;
 use tracing_subscriber::fmt::format::{Writer, debug_fn};
 
-use crate::command_error::CommandError;
-use crate::config::{LogFormat, ServerSettings};
+use instance::command_error::CommandError;
+use instance::config::{LogFormat, ServerSettings};
 
 /// What waits for a slow reader of the log; further lines are dropped.
 const MAX_WAITING_BYTES: usize = 4 << 20;

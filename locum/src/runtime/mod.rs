@@ -20,17 +20,16 @@ pub(crate) use backup_schedule::BackupSchedule;
 use logging::LogEnd;
 pub(crate) use served_world::{ProcessContext, ServedWorld};
 pub(crate) use server::{ServerAddresses, run_server};
-pub(crate) use sockets::{ListeningAddresses, shorten_socket_path};
 
 use std::sync::Arc;
 
 use base::Fault;
 use store::NodePurpose;
 
-use crate::arguments::{GlobalArgs, ListenArgs, ServeArgs};
-use crate::command_error::CommandError;
-use crate::config::{RunMode, ServerSettings};
-use crate::instance::{self, CreatePolicy, InstanceManifest, NoProgress};
+use instance::arguments::{GlobalArgs, ListenArgs, ServeArgs};
+use instance::command_error::CommandError;
+use instance::config::{RunMode, ServerSettings};
+use instance::{self, CreatePolicy, InstanceManifest, NoProgress};
 
 pub(crate) fn serve(common: &GlobalArgs, args: &ServeArgs) -> Result<(), CommandError> {
     if let Some(world) = &common.world {
@@ -77,7 +76,7 @@ pub(crate) fn prepare_settings(
     common: &GlobalArgs,
     mode: RunMode,
     args: &ListenArgs,
-    flags: Vec<crate::arguments::ConfigFlag>,
+    flags: Vec<instance::arguments::ConfigFlag>,
 ) -> Result<(Arc<ServerSettings>, LogEnd), CommandError> {
     let values = common.config_values(mode, flags)?;
     let mut settings = ServerSettings::from_values(&values)?;

@@ -22,12 +22,12 @@ use web::router::ApiRouters;
 use super::backup_schedule::BackupSchedule;
 use super::interfaces::{RequestKeys, ServerInterfaces};
 use super::server::start_tasks;
-use super::sockets::ListeningAddresses;
 use super::supervisor::Supervisor;
 use crate::cluster::{ClusterKey, SearchNodeClient};
-use crate::command_error::CommandError;
-use crate::config::RunMode;
-use crate::instance::{self, Instance, open_search_index};
+use instance::ListeningAddresses;
+use instance::command_error::CommandError;
+use instance::config::RunMode;
+use instance::{self, Instance, open_search_index};
 
 /// Tasks that have not ended by then are aborted.
 const MAX_TASK_STOP_TIME: Duration = Duration::from_secs(5);

@@ -21,17 +21,18 @@ use super::job_runner::{JobGate, start_jobs};
 use super::logging::DroppedLines;
 use super::served_world::{ProcessContext, ServedWorld};
 use super::signals::StopSignals;
-use super::sockets::{self, BoundSockets, ClusterSocket, ListeningAddresses};
+use super::sockets::{self, BoundSockets, ClusterSocket};
 use super::supervisor::Supervisor;
 use super::{ads_jobs, background_jobs, descriptors, notify};
 use crate::cluster::{self, ClusterKey, ClusterServer};
-use crate::command::email_site;
-use crate::command_error::CommandError;
-use crate::config::RunMode;
-use crate::instance::Instance;
-use crate::search_snapshots::{SearchSnapshots, make_search_snapshots};
 use crate::tls::{self, AcmeCertificates, CertificateFiles, RedirectServer};
 use crate::worlds::{WorldHandler, WorldInterface, WorldRegistry};
+use instance::Instance;
+use instance::ListeningAddresses;
+use instance::command::email_site;
+use instance::command_error::CommandError;
+use instance::config::RunMode;
+use instance::search_snapshots::{SearchSnapshots, make_search_snapshots};
 
 #[derive(Clone)]
 pub(crate) struct ServerAddresses {

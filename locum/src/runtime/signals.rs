@@ -4,8 +4,8 @@ use base::Fault;
 use edge::Shutdown;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::config::RunMode;
 use crate::ignored_signals::is_ignored;
+use instance::config::RunMode;
 
 /// The conventional exit status after SIGINT.
 const INTERRUPTED: i32 = 130;

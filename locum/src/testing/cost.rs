@@ -5,8 +5,8 @@ use http::Method;
 use serde_json::Value;
 
 use super::{call_control_api, text_of, write_query};
-use crate::arguments::GlobalArgs;
-use crate::command_error::CommandError;
+use instance::arguments::GlobalArgs;
+use instance::command_error::CommandError;
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct CostArgs {

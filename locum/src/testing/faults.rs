@@ -10,8 +10,8 @@ use http::Method;
 use serde_json::{Map, Value, json};
 
 use super::{call_control_api, segment, text_of};
-use crate::arguments::GlobalArgs;
-use crate::command_error::CommandError;
+use instance::arguments::GlobalArgs;
+use instance::command_error::CommandError;
 
 /// A file with more is no list of rules.
 const MAX_FILE_BYTES: u64 = 1024 * 1024;

@@ -10,10 +10,10 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::{call_control_api, find_server, refused_request, segment, text_of, write_query};
-use crate::arguments::GlobalArgs;
-use crate::command::send_request;
-use crate::command_error::CommandError;
-use crate::output::{exit_with_reader, print_line};
+use instance::arguments::GlobalArgs;
+use instance::command::send_request;
+use instance::command_error::CommandError;
+use instance::output::{exit_with_reader, print_line};
 
 /// Seconds that one request of `--follow` waits. A reset of the world waits for it.
 const FOLLOW_WAIT: u32 = 1;
@@ -110,7 +110,7 @@ fn query(args: &LogArgs, more: &[(&str, String)]) -> Result<String, CommandError
 
 /// A duration is until now, by the system's clock.
 fn parse_since(text: &str) -> Result<String, CommandError> {
-    if let Some(span) = crate::config::parse_duration(text) {
+    if let Some(span) = instance::config::parse_duration(text) {
         let ms = i64::try_from(span.as_millis()).unwrap_or(i64::MAX);
         return Ok(wall_time().plus_ms(ms.saturating_neg()).to_string());
     }

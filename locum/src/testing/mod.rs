@@ -33,10 +33,10 @@ use clap::Subcommand;
 use http::Method;
 use serde_json::Value;
 
-use crate::arguments::GlobalArgs;
-use crate::command::{ControlEndpoint, send_request};
-use crate::command_error::CommandError;
-use crate::config::RunMode;
+use instance::arguments::GlobalArgs;
+use instance::command::{ControlEndpoint, send_request};
+use instance::command_error::CommandError;
+use instance::config::RunMode;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TestingCommand {

@@ -7,8 +7,8 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::{call_control_api, segment, text_of, write_query};
-use crate::arguments::GlobalArgs;
-use crate::command_error::CommandError;
+use instance::arguments::GlobalArgs;
+use instance::command_error::CommandError;
 
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum SnapshotCommand {

@@ -15,10 +15,10 @@ use serde_json::{Value, json};
 use tokio::net::TcpStream;
 
 use super::call_control_api;
-use crate::arguments::GlobalArgs;
-use crate::command_error::CommandError;
-use crate::output::{exit_with_reader, print_diagnostic, print_line};
-use crate::runtime::ListeningAddresses;
+use instance::ListeningAddresses;
+use instance::arguments::GlobalArgs;
+use instance::command_error::CommandError;
+use instance::output::{exit_with_reader, print_diagnostic, print_line};
 
 const MAX_LINE_BYTES: usize = 4 * 1024 * 1024;
 const FIRST_PAUSE: Duration = Duration::from_secs(1);

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::call_control_api;
-use crate::arguments::GlobalArgs;
-use crate::command_error::CommandError;
-use crate::config::parse_duration;
+use instance::arguments::GlobalArgs;
+use instance::command_error::CommandError;
+use instance::config::parse_duration;
 
 const PATH: &str = "/traffic";
 const POLL_INTERVAL: Duration = Duration::from_millis(200);

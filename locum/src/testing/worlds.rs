@@ -5,10 +5,10 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::{call_control_api, segment, text_of};
-use crate::arguments::GlobalArgs;
-use crate::command_error::CommandError;
-use crate::dev::is_world_file;
 use crate::worlds::MAIN_WORLD;
+use instance::arguments::GlobalArgs;
+use instance::command_error::CommandError;
+use instance::config::is_world_file;
 
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum WorldCommand {

@@ -13,8 +13,8 @@ use rustls::sign::CertifiedKey;
 
 use super::local_authority::{LOCAL_SANDBOX, LOCALHOST, LocalAuthority};
 use super::server_config;
-use crate::config::ServerSettings;
-use crate::runtime::ListeningAddresses;
+use instance::ListeningAddresses;
+use instance::config::ServerSettings;
 
 #[derive(Debug)]
 pub(super) struct EmulatedHosts {

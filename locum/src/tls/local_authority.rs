@@ -17,7 +17,7 @@ use rustls::sign::CertifiedKey;
 use time::{Duration, OffsetDateTime};
 
 use super::certificate_facts::CertificateFacts;
-use crate::instance::write_private;
+use instance::write_private;
 
 pub(super) const LOCALHOST: &str = "localhost";
 /// The host of the Ads API sandbox that `locum env` names.

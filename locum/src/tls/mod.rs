@@ -16,13 +16,13 @@ use rustls::ServerConfig;
 use rustls::crypto::ring;
 use rustls::server::{ResolvesServerCert, ServerSessionMemoryCache};
 
-use crate::command_error::CommandError;
-use crate::config::{RunMode, ServerSettings};
-use crate::runtime::ListeningAddresses;
 pub(crate) use acme::{AcmeCertificates, AcmeFiles, CertificateValidity};
 pub(crate) use certificate_facts::CertificateFacts;
 pub(crate) use certificate_files::{CertificateFiles, load_certificate};
 use emulated_hosts::EmulatedHosts;
+use instance::ListeningAddresses;
+use instance::command_error::CommandError;
+use instance::config::{RunMode, ServerSettings};
 pub(crate) use local_authority::{AuthorityFiles, LocalAuthority};
 pub(crate) use redirect::RedirectServer;
 

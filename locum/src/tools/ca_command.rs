@@ -5,12 +5,12 @@ use std::path::Path;
 use base::clock;
 use serde_json::json;
 
-use crate::arguments::{CaCommand, GlobalArgs};
-use crate::command_error::CommandError;
-use crate::config::RunMode;
-use crate::output::{OutputOptions, print_diagnostic, print_line};
-use crate::runtime::ListeningAddresses;
 use crate::tls::{AuthorityFiles, CertificateFacts, LocalAuthority};
+use instance::ListeningAddresses;
+use instance::arguments::{CaCommand, GlobalArgs};
+use instance::command_error::CommandError;
+use instance::config::RunMode;
+use instance::output::{OutputOptions, print_diagnostic, print_line};
 
 pub(crate) fn run_ca_command(common: &GlobalArgs, verb: CaCommand, output: OutputOptions) -> Result<(), CommandError> {
     let settings = common.load_settings()?;

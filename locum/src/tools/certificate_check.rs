@@ -3,8 +3,8 @@
 use base::{Fault, Time, clock};
 
 use super::doctor::DoctorFinding;
-use crate::config::{AcmeSettings, RunMode, ServerSettings};
 use crate::tls::{AcmeFiles, AuthorityFiles, CertificateFacts, CertificateValidity, load_certificate};
+use instance::config::{AcmeSettings, RunMode, ServerSettings};
 
 /// A certificate that ends sooner should have been replaced.
 const RENEWAL_MS: i64 = 14 * 24 * 3600 * 1000;

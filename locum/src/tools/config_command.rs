@@ -2,13 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::arguments::{ConfigCommand, GlobalArgs};
-use crate::command_error::CommandError;
-use crate::config::{ServerSettings, config_rows};
-use crate::instance;
-use crate::output::OutputOptions;
 use crate::runtime::BackupSchedule;
 use crate::tls::load_certificate;
+use instance::arguments::{ConfigCommand, GlobalArgs};
+use instance::command_error::CommandError;
+use instance::config::{ServerSettings, config_rows};
+use instance::output::OutputOptions;
 
 pub(crate) fn run_config_command(
     common: &GlobalArgs,

@@ -12,12 +12,13 @@ use store::Store;
 
 use super::certificate_check::check_certificate;
 use super::proxy_check::check_proxies;
-use crate::arguments::GlobalArgs;
-use crate::command_error::CommandError;
-use crate::config::{RunMode, ServerSettings};
-use crate::instance::{self, InstanceManifest};
-use crate::output::OutputOptions;
-use crate::runtime::{BackupSchedule, ListeningAddresses};
+use crate::runtime::BackupSchedule;
+use instance::ListeningAddresses;
+use instance::arguments::GlobalArgs;
+use instance::command_error::CommandError;
+use instance::config::{RunMode, ServerSettings};
+use instance::output::OutputOptions;
+use instance::{self, InstanceManifest};
 
 /// Less free space than this is a warning; less than a tenth of it is a failure.
 const MIN_FREE_BYTES: u64 = 1024 * 1024 * 1024;

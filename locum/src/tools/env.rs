@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use crate::arguments::{EnvArgs, EnvFormat, GlobalArgs};
-use crate::command_error::CommandError;
-use crate::config::RunMode;
 use crate::dev::EnvFile;
 use crate::launcher::{TrustFiles, proxy_variables};
-use crate::output::print_line;
-use crate::runtime::ListeningAddresses;
 use crate::testing::world_variables;
+use instance::ListeningAddresses;
+use instance::arguments::{EnvArgs, EnvFormat, GlobalArgs};
+use instance::command_error::CommandError;
+use instance::config::RunMode;
+use instance::output::print_line;
 
 pub(crate) fn print_env(common: &GlobalArgs, args: &EnvArgs) -> Result<(), CommandError> {
     if common.is_remote() && args.intercept {

@@ -4,10 +4,10 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use crate::arguments::GlobalArgs;
-use crate::command::{AdminCommand, SignCommand, run_command};
-use crate::command_error::CommandError;
-use crate::output::OutputOptions;
+use instance::arguments::GlobalArgs;
+use instance::command::{AdminCommand, SignCommand, run_command};
+use instance::command_error::CommandError;
+use instance::output::OutputOptions;
 
 pub(crate) fn explain_signature(
     common: &GlobalArgs,

@@ -4,10 +4,10 @@ use std::process::ExitCode;
 
 use serde_json::Value;
 
-use crate::arguments::GlobalArgs;
-use crate::command::{AdminCommand, FsckArgs, run_command};
-use crate::command_error::CommandError;
-use crate::output::{OutputOptions, describe_fsck};
+use instance::arguments::GlobalArgs;
+use instance::command::{AdminCommand, FsckArgs, run_command};
+use instance::command_error::CommandError;
+use instance::output::{OutputOptions, describe_fsck};
 
 pub(crate) fn run_fsck(common: &GlobalArgs, args: FsckArgs, output: OutputOptions) -> Result<ExitCode, CommandError> {
     let value = run_command(common, AdminCommand::Fsck(args), output)?;

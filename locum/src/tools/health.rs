@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::arguments::{GlobalArgs, HealthArgs};
-use crate::command::{ControlEndpoint, get_within};
-use crate::command_error::CommandError;
-use crate::output::OutputOptions;
+use instance::arguments::{GlobalArgs, HealthArgs};
+use instance::command::{ControlEndpoint, get_within};
+use instance::command_error::CommandError;
+use instance::output::OutputOptions;
 
 /// A frozen server answers nothing; the check itself takes two seconds at most.
 const LIMIT: Duration = Duration::from_secs(10);

@@ -2,11 +2,10 @@
 
 use base::Rng;
 
-use crate::arguments::InitArgs;
-use crate::command_error::CommandError;
-use crate::config::{ConfigType, DatabaseUrl, Origin, from_text};
-use crate::instance;
-use crate::output::{print_diagnostic, print_line};
+use instance::arguments::InitArgs;
+use instance::command_error::CommandError;
+use instance::config::{ConfigType, DatabaseUrl, Origin, from_text};
+use instance::output::{print_diagnostic, print_line};
 
 /// Creates the master key file if its path is given.
 pub(crate) fn print_initial_config(args: &InitArgs, db: Option<&str>) -> Result<(), CommandError> {
@@ -64,13 +63,13 @@ fn config_text(base_url: &str, db: &str, key: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::config_text;
-    use crate::config::{ConfigSources, RunMode, ServerSettings, load};
+    use instance::config::{ConfigSources, RunMode, ServerSettings, load};
 
     #[test]
     fn what_it_prints_is_a_configuration() {
         let folder = tempfile::tempdir().unwrap();
         let key = folder.path().join("master.key");
-        crate::instance::create_key_file(&key, &base::Rng::Os).unwrap();
+        instance::create_key_file(&key, &base::Rng::Os).unwrap();
         let file = folder.path().join("locum.toml");
         let text = config_text("https://social.example", "postgres://a:b@c/d", &key.display().to_string());
         std::fs::write(&file, text).unwrap();

@@ -9,8 +9,8 @@ use base::Fault;
 use nix::sched::{CloneFlags, unshare};
 use rustix::process::{Resource, Rlimit, Signal, getppid, getuid, nice, set_parent_process_death_signal, setrlimit};
 
-use crate::arguments::LimitProcessArgs;
-use crate::command_error::CommandError;
+use instance::arguments::LimitProcessArgs;
+use instance::command_error::CommandError;
 
 /// Libraries, the pipes, the input and the output.
 const MAX_DESCRIPTORS: u64 = 32;

@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 use store::{DatabaseLocation, NodePurpose, Store, StoreOptions};
 
-use crate::arguments::{GlobalArgs, MigrateCommand};
-use crate::command_error::CommandError;
-use crate::config::{DATABASE_FILE, ServerSettings};
-use crate::instance::{self, CreatePolicy};
-use crate::output::OutputOptions;
+use instance::arguments::{GlobalArgs, MigrateCommand};
+use instance::command_error::CommandError;
+use instance::config::{DATABASE_FILE, ServerSettings};
+use instance::output::OutputOptions;
+use instance::{self, CreatePolicy};
 
 pub(crate) fn run_migrate_command(
     common: &GlobalArgs,

@@ -32,4 +32,4 @@ pub(crate) use migrate::run_migrate_command;
 pub(crate) use restore::restore_backup;
 pub(crate) use routes::{print_openapi, print_routes};
 pub(crate) use version::{VERSION_AND_COMMIT, print_version};
-pub(crate) use webhook_listener::{WebhookListenArgs, listen_for_webhooks};
+pub(crate) use webhook_listener::listen_for_webhooks;

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::doctor::DoctorFinding;
-use crate::command::{ControlEndpoint, get};
-use crate::config::ServerSettings;
+use instance::command::{ControlEndpoint, get};
+use instance::config::ServerSettings;
 
 /// Requests of the public listener since its start.
 struct ForwardingCounts {

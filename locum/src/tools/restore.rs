@@ -13,13 +13,13 @@ use store::{DatabaseLocation, Store, StoreOptions};
 use super::fsck;
 use super::restore_database::{append_suffix, replace_database};
 use super::restore_media::{MediaCheck, install_media, list_unlisted_media};
-use crate::arguments::{GlobalArgs, RestoreArgs};
-use crate::backup::{BackupLocation, BackupManifest, BackupReader, HashedContent, ScratchFolder, read_passphrase};
-use crate::command;
-use crate::command_error::CommandError;
-use crate::config::{DATABASE_FILE, ServerSettings};
-use crate::instance::{self, Instance, InstanceManifest, NoProgress, RestoredKeyFiles};
-use crate::output::{OutputOptions, TerminalProgress, describe_restore};
+use instance::arguments::{GlobalArgs, RestoreArgs};
+use instance::backup::{BackupLocation, BackupManifest, BackupReader, HashedContent, ScratchFolder, read_passphrase};
+use instance::command;
+use instance::command_error::CommandError;
+use instance::config::{DATABASE_FILE, ServerSettings};
+use instance::output::{OutputOptions, TerminalProgress, describe_restore};
+use instance::{self, Instance, InstanceManifest, NoProgress, RestoredKeyFiles};
 
 /// Of a folder on the file system of the database.
 const SCRATCH_SUFFIX: &str = ".restoring";
@@ -193,7 +193,7 @@ impl Restore<'_> {
         Ok(Some(checked))
     }
 
-    async fn copy_database(&self, scratch: &Path) -> Result<Option<crate::backup::BackupFile>, Error> {
+    async fn copy_database(&self, scratch: &Path) -> Result<Option<instance::backup::BackupFile>, Error> {
         let fault = |error| Fault::from_cause("copying the database", error);
         let Some(file) = &self.manifest.database else { return Ok(None) };
         let Some(content) = self.reader.read(&file.name).await.map_err(fault)? else { return Ok(None) };

@@ -7,7 +7,7 @@ use media::{FileStore, FileStoreError, FileWriter};
 use serde_json::{Value, json};
 use store::Store;
 
-use crate::backup::{BackupFile, BackupManifest, BackupReader, HashedContent};
+use instance::backup::{BackupFile, BackupManifest, BackupReader, HashedContent};
 
 /// Names listed of each kind of problem.
 const MAX_LISTED: usize = 20;

@@ -4,9 +4,9 @@ use base::Vocabulary;
 use serde_json::{Value, json};
 use web::router::spell_path;
 
-use crate::arguments::RoutesArgs;
 use crate::operations::{ENDPOINTS, coverage};
-use crate::output::{OutputOptions, print_line};
+use instance::arguments::RoutesArgs;
+use instance::output::{OutputOptions, print_line};
 
 /// With `--coverage`, includes operations that are not implemented.
 pub(crate) fn print_routes(args: RoutesArgs, output: OutputOptions) {

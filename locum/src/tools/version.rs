@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use serde_json::json;
 
-use crate::output::OutputOptions;
+use instance::output::OutputOptions;
 
 /// The version of the public API that this release is compatible with.
 const COMPATIBLE_API_VERSION: &str = "2026-11";

@@ -2,43 +2,25 @@
 //! prints deliveries.
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use base::Secret;
 use base::secret::constant_time_eq;
-use clap::Args;
 use deliver::webhooks::{ATTEMPT_HEADER, EVENT_ID_HEADER, REPLAY_HEADER, SIGNATURE_HEADER, sign};
 use edge::{Body, ListenerLimits, Shutdown};
 use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use serde_json::{Value, json};
 
-use crate::arguments::GlobalArgs;
-use crate::command_error::CommandError;
-use crate::config::RunMode;
 use crate::dev::EnvFile;
-use crate::instance::block_on;
-use crate::output::print_line;
 use crate::testing::world_variables;
-
-#[derive(Args, Clone, Debug)]
-pub(crate) struct WebhookListenArgs {
-    /// The port to listen on at the loopback address; 0 picks a free port
-    #[arg(long, default_value_t = 5000)]
-    pub(crate) port: u16,
-    /// A file with the app's API key secret [default: the development server's app]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) secret_file: Option<PathBuf>,
-    /// The response status for deliveries
-    #[arg(long, default_value = "200", value_name = "N")]
-    pub(crate) status: StatusCode,
-    /// Exit after this many deliveries
-    #[arg(long, value_name = "N")]
-    pub(crate) count: Option<u32>,
-}
+use instance::arguments::{GlobalArgs, WebhookListenArgs};
+use instance::block_on;
+use instance::command_error::CommandError;
+use instance::config::RunMode;
+use instance::output::print_line;
 
 const MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);

@@ -22,10 +22,11 @@ use super::replace::{Continuation, local_files, mark_copy, read_manifest, run_bl
 use super::slot::{WorldOrigin, WorldSlot, close_world};
 use super::testing_tools::open_emulator;
 use super::{MAIN_WORLD, templates};
-use crate::command_error::CommandError;
-use crate::config::ServerSettings;
-use crate::dev::{EnvFile, is_world_file};
-use crate::instance::{self, InstanceManifest};
+use crate::dev::EnvFile;
+use instance::command_error::CommandError;
+use instance::config::ServerSettings;
+use instance::config::is_world_file;
+use instance::{self, InstanceManifest};
 
 pub(super) struct WorldController {
     name: String,

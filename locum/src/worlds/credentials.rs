@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use store::{Tx, apps, tokens};
 
 use crate::dev::EnvFile;
-use crate::instance::set_encrypted_fact;
+use instance::set_encrypted_fact;
 
 /// About a billion marks: two of a few hundred worlds hardly ever share one.
 pub(super) const MARK_LENGTH: usize = 6;

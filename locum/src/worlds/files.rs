@@ -8,8 +8,8 @@ use base::Fault;
 use store::DatabaseLocation;
 use tempfile::TempDir;
 
-use crate::config::{DATABASE_FILE, ServerSettings};
-use crate::instance::{create_private_folder, search_index_folder};
+use instance::config::{DATABASE_FILE, ServerSettings};
+use instance::{create_private_folder, search_index_folder};
 
 /// In a world's folder: the files that are about to replace its own.
 pub(super) const STAGED_FOLDER: &str = "staged";

@@ -17,10 +17,11 @@ use super::request_world::{mark_candidates, world_path};
 use super::slot::{WorldLease, WorldOrigin, WorldSlot, WorldSlotParts, close_world};
 use super::testing_tools::{journal_limits, open_journal};
 use super::{MAIN_WORLD, WORLDS_FOLDER, names, world_folder};
-use crate::command_error::CommandError;
-use crate::config::{Origin, RunMode, ServerSettings};
-use crate::instance::{Instance, InstanceManifest};
-use crate::runtime::{ListeningAddresses, ProcessContext, ServedWorld};
+use crate::runtime::{ProcessContext, ServedWorld};
+use instance::ListeningAddresses;
+use instance::command_error::CommandError;
+use instance::config::{Origin, RunMode, ServerSettings};
+use instance::{Instance, InstanceManifest};
 
 /// Worlds beside the main one that are open at the same time, on a machine with few processors; those that were not used for
 /// longest are closed, and forget the calls that they have counted.
@@ -267,7 +268,7 @@ fn has_streams(slot: &WorldSlot) -> bool {
 /// One connection reads, so that an idle world is cheap.
 fn further_settings(main: &WorldSlot, folder: &Path) -> ServerSettings {
     let mut settings = (*main.settings).clone();
-    settings.master_key_file = crate::instance::key_file_path(&settings);
+    settings.master_key_file = instance::key_file_path(&settings);
     folder.clone_into(&mut settings.core.data_dir);
     settings.media_dir = folder.join("media");
     settings.core.public_origins.push(Origin(main.listening.base_url.clone()));

@@ -15,8 +15,8 @@ use super::files::{STAGED_FOLDER, WorldFiles, set_leftovers_aside};
 use super::registry::WorldRegistry;
 use super::slot::{StoreSeed, WorldSlot, close_world};
 use crate::dev::EnvFile;
-use crate::instance::{self, Instance, InstanceManifest, NoProgress};
 use crate::runtime::ServedWorld;
+use instance::{self, Instance, InstanceManifest, NoProgress};
 
 /// What a world starts from when its files are replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

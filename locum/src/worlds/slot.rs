@@ -13,9 +13,10 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock};
 use tokio::time::timeout;
 
-use crate::config::ServerSettings;
-use crate::instance::write_private;
-use crate::runtime::{ListeningAddresses, ServedWorld};
+use crate::runtime::ServedWorld;
+use instance::ListeningAddresses;
+use instance::config::ServerSettings;
+use instance::write_private;
 
 /// How long a world waits for the requests that run before it aborts them, and then for their end.
 const MAX_DRAIN_TIME: Duration = Duration::from_secs(5);

@@ -16,8 +16,8 @@ use super::names::check_snapshot_name;
 use super::registry::WorldRegistry;
 use super::replace::{local_files, read_manifest, run_blocking};
 use super::slot::WorldSlot;
-use crate::instance::{OWNER_FILE, create_private_folder, write_private};
 use crate::runtime::ServedWorld;
+use instance::{OWNER_FILE, create_private_folder, write_private};
 
 pub(super) const SNAPSHOTS_FOLDER: &str = "snapshots";
 const MANIFEST_FILE: &str = "snapshot.json";

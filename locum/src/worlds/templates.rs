@@ -1,5 +1,6 @@
 //! Copies of freshly created worlds, from which a reset and new worlds start.
 
+use instance::config::is_world_file;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,10 +11,10 @@ use post_search::PostSearch;
 use sha2::{Digest, Sha256};
 
 use super::files::{WorldFiles, remove_path};
-use crate::command_error::CommandError;
-use crate::config::{ServerSettings, WorldName};
 use crate::dev::{self, WorldFile};
-use crate::instance::{self, InstanceManifest};
+use instance::command_error::CommandError;
+use instance::config::{ServerSettings, WorldName};
+use instance::{self, InstanceManifest};
 
 pub(super) const TEMPLATES_FOLDER: &str = "templates";
 
@@ -30,12 +31,12 @@ const MAX_FILE_TEMPLATES: usize = 20;
 
 /// The copy that the main world starts from.
 pub(super) fn main_template(data_dir: &Path, kind: &str) -> PathBuf {
-    data_dir.join(TEMPLATES_FOLDER).join(if dev::is_world_file(kind) { MAIN_FILE_TEMPLATE } else { kind })
+    data_dir.join(TEMPLATES_FOLDER).join(if is_world_file(kind) { MAIN_FILE_TEMPLATE } else { kind })
 }
 
 /// A file that has changed since has another one.
 fn source_template(data_dir: &Path, from: &str) -> Result<PathBuf, CommandError> {
-    if !dev::is_world_file(from) {
+    if !is_world_file(from) {
         return Ok(main_template(data_dir, from));
     }
     WorldFile::read(Path::new(from))?;

@@ -7,8 +7,8 @@ use emulator::faults::FaultRules;
 use emulator::journal::{Journal, JournalFile, JournalLimits};
 use emulator::worlds::WorldControl;
 
-use crate::command_error::CommandError;
-use crate::config::ServerSettings;
+use instance::command_error::CommandError;
+use instance::config::ServerSettings;
 
 pub(super) fn open_emulator(
     settings: &ServerSettings,

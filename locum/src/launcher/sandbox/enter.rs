@@ -19,10 +19,10 @@ use rustix::process::{getgid, getuid, umask};
 
 use super::descriptors::{send_failure, send_sockets};
 use super::plan::{BindMount, SOCKET_NAME, SandboxPlan};
-use crate::arguments::EnterSandboxArgs;
-use crate::command_error::CommandError;
 use crate::launcher::child_process::{execution_error, missing_program};
-use crate::runtime::shorten_socket_path;
+use instance::arguments::EnterSandboxArgs;
+use instance::command_error::CommandError;
+use instance::shorten_socket_path;
 
 const UBUNTU_RESTRICTION: &str = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
 

@@ -27,8 +27,8 @@ use self::plan::{SOCKET_NAME, SandboxPlan};
 use super::child_process::ChildProcess;
 use super::intercept_variables::EnvironmentChanges;
 use super::trust_files::TrustFiles;
-use crate::command_error::CommandError;
-use crate::runtime::{ListeningAddresses, shorten_socket_path};
+use instance::command_error::CommandError;
+use instance::{ListeningAddresses, shorten_socket_path};
 
 /// How long the child may take to enter the sandbox.
 const SETUP_TIMEOUT: Duration = Duration::from_secs(30);

@@ -12,9 +12,9 @@ use network::emails;
 use store::deliveries;
 
 use super::{ClockFollowers, find_due_instants};
-use crate::command::news;
 use crate::runtime::job_runner::{BackgroundJob, list_jobs};
 use crate::runtime::{ads_jobs, background_jobs};
+use instance::command::news;
 
 /// Instants that are met exactly; after them, the rest of the way is divided into [`COARSE_STEPS`].
 const MAX_EXACT_STEPS: usize = 5_000;

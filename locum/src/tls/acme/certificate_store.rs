@@ -9,9 +9,9 @@ use base::{Fault, Time};
 use instant_acme::AccountCredentials;
 use rustls::sign::CertifiedKey;
 
-use crate::config::AcmeSettings;
-use crate::instance::{create_private_folder, write_private};
 use crate::tls::{CertificateFacts, load_certificate};
+use instance::config::AcmeSettings;
+use instance::{create_private_folder, write_private};
 
 #[derive(Clone, Debug)]
 pub(crate) struct AcmeFiles {

@@ -15,8 +15,8 @@ use edge::TlsConfigSource;
 use instant_acme::Account;
 use rustls::ServerConfig;
 
-use crate::config::AcmeSettings;
 pub(crate) use certificate_store::{AcmeFiles, CertificateValidity};
+use instance::config::AcmeSettings;
 use resolver::AcmeResolver;
 
 #[derive(Clone, Debug)]

@@ -1,3 +1,0 @@
-//! Resolves users, posts and apps named on the command line.
-
-pub(crate) use network::lookup::{app, not_found, post_id, user, user_or_deleted};
