@@ -1,6 +1,6 @@
 //! Posts: look up, create, delete and hide.
 
-use base::{Error, PostId, Refusal, VocabularyWord};
+use base::{Error, PostId, Refusal, Vocabulary, VocabularyWord};
 use identity::apps::AccessLevel;
 use network::media::MediaCaption;
 use network::polls::NewPoll;
@@ -10,17 +10,22 @@ use serde_json::json;
 use store::posts as stored;
 use view::{LookupKeys, ObjectKind};
 use web::body::BodyMembers;
+use web::pagination::PageTokens;
 use web::request_context::{HttpReply, RequestContext};
 
 pub(crate) async fn get_many(call: RequestContext) -> Result<HttpReply, Error> {
     let ids: Vec<PostId> = call.query_ids("ids");
     let request = call.render_request(ObjectKind::POST);
+    let vocabulary = request.options.vocabulary;
     let found = call.read(move |tx| {
         let found = stored::find_by_ids_with_authors(tx, &ids, request.viewer.user)?;
         let lookup = LookupKeys { parameter: "ids", values: &ids };
         Ok(view::render_post_lookup(tx, &request, found, lookup)?)
     });
-    call.respond(&found.await?)
+    match vocabulary {
+        Vocabulary::Post => call.respond_page(&found.await?, &PageTokens::default()),
+        Vocabulary::Tweet => call.respond(&found.await?),
+    }
 }
 
 pub(crate) async fn get(call: RequestContext) -> Result<HttpReply, Error> {

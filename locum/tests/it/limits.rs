@@ -90,6 +90,14 @@ fn write_shows_its_window_and_daily_limit() {
     response.assert_status(201);
     assert_eq!(figures(&response).0, 100);
     assert_eq!(figures(&response).1, 99);
+    let left = response.header_number("x-app-limit-24hour-remaining");
+    // Wrong calls count as well.
+    for _ in 1..100 {
+        user.create_post(&json!({})).assert_status(400);
+    }
+    let refused = user.create_post(&json!({ "text": "One too many" }));
+    refused.assert_status(429);
+    assert_eq!(refused.header_number("x-app-limit-24hour-remaining"), left - 99);
 }
 
 #[test]

@@ -6,6 +6,8 @@ use store::posts::{self, Post, PostState};
 use store::users::User;
 
 use super::NewPost;
+use crate::post_actions::find_visible_post;
+use crate::visibility::Viewer;
 
 /// How long a post can be edited (contract core §11.2).
 pub const EDIT_WINDOW_MS: i64 = 3600 * 1000;
@@ -22,10 +24,16 @@ pub(super) fn find_editable_post(tx: &mut Tx<'_>, user: &User, id: PostId, new: 
     let refuse = |detail: &'static str| Error::from(Refusal::forbidden(detail));
     let is_available = |post: &Post| matches!(post.state, PostState::Live | PostState::Superseded);
     let post = posts::find_by_id(tx, id)?.filter(is_available);
-    let post = post.filter(|post| post.author_id == user.id).ok_or_else(|| {
-        let message = "Your previous post ID is invalid.";
-        Refusal::invalid_parameter("edit_options.previous_post_id", id, message)
-    })?;
+    let invalid =
+        || Refusal::invalid_parameter("edit_options.previous_post_id", id, "Your previous post ID is invalid.");
+    let post = post.ok_or_else(invalid)?;
+    if post.author_id != user.id {
+        return Err(match find_visible_post(tx, Viewer { user: Some(user.id) }, id) {
+            Ok(_) => refuse("Only the author of a post can edit it."),
+            Err(Error::Refused(_)) => invalid().into(),
+            Err(failed) => failed,
+        });
+    }
     if user.subscription_type == "None" {
         return Err(refuse("Editing posts needs a premium subscription."));
     }

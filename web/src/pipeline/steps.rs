@@ -324,7 +324,8 @@ impl ServerState {
         Err(Refusal::RateLimited)
     }
 
-    /// Counts a user's call for the app too, if the app has a limit over all its users.
+    /// Counts a user's call for the app too, if the app has a limit over all its users. A refused call is not counted, but
+    /// shows the app's window.
     async fn count_for_app(
         &self,
         endpoint: &Endpoint,
@@ -333,10 +334,15 @@ impl ServerState {
         status: RateLimitStatus,
     ) -> RateLimitStatus {
         let windows = endpoint.windows_over_users();
-        let (RateLimitSubject::User(app, _), true, false) = (subject, status.allowed, windows.is_empty()) else {
+        let (RateLimitSubject::User(app, _), false) = (subject, windows.is_empty()) else {
             return status;
         };
-        status.with_app(self.limiter.charge(RateLimitSubject::App(app), operation, windows, wall_time()).await)
+        let app = RateLimitSubject::App(app);
+        status.with_app(if status.allowed {
+            self.limiter.charge(app, operation, windows, wall_time()).await
+        } else {
+            self.limiter.peek(app, operation, windows, wall_time())
+        })
     }
 
     /// The limits shown before the caller is known.

@@ -36,7 +36,7 @@ impl AppState {
             return None;
         }
         let status = self.limiter.peek(subject, operation, quota, wall_time());
-        if over_users.is_empty() || !status.allowed {
+        if over_users.is_empty() {
             return Some(status);
         }
         let app = RateLimitSubject::App(caller.app_id.get());
