@@ -19,6 +19,7 @@ mod scratch_file;
 mod sizes;
 mod still_card;
 mod strip_metadata;
+mod subtitles;
 mod transcoding;
 mod webp;
 
@@ -35,6 +36,7 @@ pub use rejection::MediaRejection;
 pub use scratch_file::ScratchFile;
 pub use sizes::{ImageSize, SIZES};
 pub use still_card::draw_still_card;
+pub use subtitles::convert_to_web_vtt;
 pub use transcoding::{TranscodeControl, TranscodeError, TranscodeOutput, TranscodeSource, Transcoder};
 
 pub const IMAGE_BYTES: u64 = 5 * 1024 * 1024;

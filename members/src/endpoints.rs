@@ -8,6 +8,7 @@ use pages::members::{
 };
 use portal::{form_endpoint, page_endpoint};
 use web::endpoint::{BodySpec, Endpoint, Kind, MAX_TEXT, Parameter};
+use web::media_files::SUBTITLES_PARAM;
 use web::text_members;
 
 use crate::{
@@ -96,7 +97,7 @@ static MESSAGES: &[Endpoint] = &[
         .params(&[&[CONVERSATION]])
         .summary("Server-sent events that say that a conversation has new messages."),
     page_endpoint("showMessageFile", "/messages/files/{message}/{file}", &message_media::show_file)
-        .params(&[&[MESSAGE_ID, MESSAGE_FILE]])
+        .params(&[&[MESSAGE_ID, MESSAGE_FILE, SUBTITLES_PARAM]])
         .summary("The picture or video of a message, for the people in the conversation."),
 ];
 

@@ -9,7 +9,7 @@ use portal::{BrowserVisit, PageExit};
 use store::Tx;
 use store::media::{self, Media};
 use store::messages::MessageEvent;
-use view::show_stored_media;
+use view::{ShownMedia, show_stored_media};
 use web::media_files::{MediaFileReaders, send_media_file};
 use web::request_context::{HttpReply, RequestContext};
 
@@ -25,14 +25,22 @@ pub(crate) async fn show_file(call: RequestContext) -> Result<HttpReply, PageExi
     Ok(sent.ok_or(Refusal::RouteNotFound)?)
 }
 
+/// With the languages and names of its subtitles.
+pub(crate) type SubtitledMedia = (Media, Vec<(String, String)>);
+
 /// The media of some messages by their ids.
 pub(crate) fn load_media_of<'a>(
     tx: &mut Tx<'_>,
     events: impl IntoIterator<Item = &'a MessageEvent>,
-) -> Result<HashMap<MediaId, Media>, Fault> {
+) -> Result<HashMap<MediaId, SubtitledMedia>, Fault> {
     let ids: Vec<i64> = events.into_iter().filter_map(|event| event.media_id).map(MediaId::get).collect();
     let found = if ids.is_empty() { Vec::new() } else { media::find_by_ids(tx, &ids)? };
-    Ok(found.into_iter().map(|media| (media.id, media)).collect())
+    let mut subtitles = media::list_subtitles(tx, &found)?;
+    let found = found.into_iter().map(|media| {
+        let own = subtitles.remove(&media.id).unwrap_or_default();
+        (media.id, (media, own))
+    });
+    Ok(found.collect())
 }
 
 /// What stands for the text of a message without one.
@@ -40,19 +48,19 @@ pub(crate) fn describe_media(media: Option<&Media>) -> &'static str {
     media.map_or(MessageMediaKind::Photo, media_kind).label()
 }
 
-pub(crate) fn build_message_media(message: i64, media: Option<&Media>) -> MessageMedia {
+pub(crate) fn build_message_media(message: i64, media: Option<&SubtitledMedia>) -> MessageMedia {
     let url = |path: &str| file_path(message, path);
-    let shown = media.filter(|media| !media.path.is_empty());
+    let shown = media.filter(|(media, _)| !media.path.is_empty());
     MessageMedia {
-        shown: shown.map(|media| show_media(media, url)),
-        path: shown.and_then(|media| url(&media.path)).unwrap_or_default(),
-        kind: media.map_or(MessageMediaKind::Photo, media_kind),
+        shown: shown.map(|(media, subtitles)| post_media(show_stored_media(media, subtitles.clone(), url))),
+        path: shown.and_then(|(media, _)| url(&media.path)).unwrap_or_default(),
+        kind: media.map_or(MessageMediaKind::Photo, |(media, _)| media_kind(media)),
     }
 }
 
-fn show_media(media: &Media, url: impl Fn(&str) -> Option<String>) -> PostMedia {
-    let shown = show_stored_media(media, url);
-    PostMedia { picture: shown.picture, video: shown.video, description: shown.description }
+fn post_media(shown: ShownMedia) -> PostMedia {
+    let ShownMedia { picture, video, description, subtitles } = shown;
+    PostMedia { picture, video, description, subtitles }
 }
 
 fn media_kind(media: &Media) -> MessageMediaKind {

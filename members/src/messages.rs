@@ -21,7 +21,7 @@ use web::request_context::RequestContext;
 use web::security_headers::allow_scripts;
 
 use crate::message_forms::{MessageDraft, refuse_messages};
-use crate::message_media::{build_message_media, describe_media, load_media_of};
+use crate::message_media::{SubtitledMedia, build_message_media, describe_media, load_media_of};
 use crate::page_ranges::{PAGE_SIZE, build_pager, cursor_of, cut_page, range_before};
 use crate::post_cards::{CardViewer, linked_parts, own_picture};
 
@@ -44,7 +44,7 @@ pub(crate) async fn list(call: RequestContext) -> Result<HttpReply, PageExit> {
         let ids = participants.iter().map(|(_, participant)| *participant);
         let names = ShownNames::load(tx, user, ids.chain(newest.iter().flat_map(named_users)))?;
         let items = newest.iter().map(|event| {
-            let media = event.media_id.and_then(|id| media.get(&id));
+            let media = event.media_id.and_then(|id| media.get(&id)).map(|(media, _)| media);
             let there = participants.iter().filter(|(conversation, _)| *conversation == event.conversation.id);
             let others: Vec<UserId> = there.map(|(_, participant)| *participant).collect();
             let unread = stored::count_unread(tx, user, event.conversation.id)?;
@@ -147,7 +147,7 @@ impl ShownNames {
         }
     }
 
-    fn message_item(&self, event: &MessageEvent, media: &HashMap<MediaId, Media>) -> MessageItem {
+    fn message_item(&self, event: &MessageEvent, media: &HashMap<MediaId, SubtitledMedia>) -> MessageItem {
         let notice = self.describe(event);
         let is_membership = notice.is_some();
         MessageItem {

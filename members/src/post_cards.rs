@@ -122,6 +122,7 @@ impl CardContext {
             picture: site_path(media.picture, self.viewer.site),
             video: media.video.map(|url| site_path(url, self.viewer.site)),
             description: media.description,
+            subtitles: media.subtitles,
         }
     }
 }

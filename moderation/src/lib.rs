@@ -11,6 +11,7 @@ mod site_texts;
 
 use portal::portal_page;
 use web::endpoint::{BodySpec, Endpoint, Kind, MAX_TEXT, Parameter};
+use web::media_files::SUBTITLES_PARAM;
 use web::text_members;
 
 pub static ENDPOINTS: &[&[Endpoint]] = &[PAGES];
@@ -52,6 +53,7 @@ static PAGES: &[Endpoint] = &[
         .params(&[&[
             Parameter::path("report", Kind::ID, "The id of the report."),
             Parameter::path("file", Kind::text(1, 200), "The name of the file."),
+            SUBTITLES_PARAM,
         ]])
         .summary("A picture or video of what is reported."),
     portal_page("adminAccount", "GET", admin::ACCOUNTS_PATH, &admin::accounts::show)

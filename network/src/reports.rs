@@ -1,5 +1,7 @@
 //! Reports by members, and the queue of moderators.
 
+use std::collections::HashMap;
+
 use base::refusal::ResourceRef;
 use base::{Error, Fault, MediaId, PostId, Refusal, UserId};
 use serde_json::json;
@@ -174,6 +176,8 @@ pub struct ReportContext {
     pub post: Option<Post>,
     /// Pictures and videos of the post or message.
     pub media: Vec<Media>,
+    /// Languages and names of the subtitles of these.
+    pub subtitles: HashMap<MediaId, Vec<(String, String)>>,
     /// Earlier decisions about the account, newest first.
     pub actions: Vec<ModerationAction>,
     /// Other reports about the account, newest first.
@@ -205,6 +209,7 @@ pub fn load_context(tx: &mut Tx<'_>, actor: &AuditActor, id: i64) -> Result<Repo
         reporter: users::find_by_id(tx, report.reporter_id)?,
         user: users::find_by_id(tx, report.user_id)?,
         post,
+        subtitles: store::media::list_subtitles(tx, &media)?,
         media,
         actions: moderation::list_by_user(tx, report.user_id, HISTORY_LENGTH)?,
         reports: others,

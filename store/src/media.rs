@@ -1,5 +1,7 @@
 //! Media objects, which a post's `media_keys` refer to.
 
+use std::collections::HashMap;
+
 use base::{Fault, MediaId, PostId, Time, UserId};
 
 use crate::Tx;
@@ -303,6 +305,26 @@ pub fn set_subtitles(
 pub fn find_subtitles(tx: &mut Tx<'_>, video: MediaId, language: &str) -> Result<Option<MediaId>, Fault> {
     let sql = "SELECT media_id FROM subtitle WHERE video_id = $1 AND language = $2";
     tx.query_row(sql, &[video.into(), language.into()])
+}
+
+/// The languages of the subtitles of some media with their names, by media.
+pub fn list_subtitles<'m>(
+    tx: &mut Tx<'_>,
+    media: impl IntoIterator<Item = &'m Media>,
+) -> Result<HashMap<MediaId, Vec<(String, String)>>, Fault> {
+    let videos = media.into_iter().filter(|media| media.kind == "video");
+    let videos: Vec<i64> = videos.map(|video| video.id.get()).collect();
+    let mut subtitles: HashMap<_, Vec<_>> = HashMap::new();
+    if videos.is_empty() {
+        return Ok(subtitles);
+    }
+    let sql = "SELECT video_id, language, display_name FROM subtitle WHERE video_id = $1";
+    let mut found: Vec<(i64, String, String)> = tx.query_by_keys(sql, &videos, &[])?;
+    found.sort_unstable();
+    for (video, language, name) in found {
+        subtitles.entry(MediaId::new(video)).or_default().push((language, name));
+    }
+    Ok(subtitles)
 }
 
 pub fn remove_subtitles(tx: &mut Tx<'_>, video: MediaId, language: &str) -> Result<(), Fault> {

@@ -70,6 +70,8 @@ pub(crate) struct LoadedObjects {
     pub(crate) message_by_media: HashMap<i64, i64>,
     /// If the metadata of media is requested.
     pub(crate) media_captions: HashMap<MediaId, MediaCaption>,
+    /// Languages and names of the subtitles of videos that pages show.
+    pub(crate) subtitles: HashMap<MediaId, Vec<(String, String)>>,
     pub(crate) relations: ViewerRelations,
     /// By the id of the first version.
     pub(crate) edit_versions: HashMap<PostId, Vec<PostId>>,

@@ -96,6 +96,7 @@ impl LoadedObjects {
         }
         objects.load_communities(tx)?;
         objects.load_planned(tx, &selection, needs)?;
+        objects.subtitles = media::list_subtitles(tx, objects.media.items())?;
         objects.short_texts.clear();
         Ok(objects)
     }

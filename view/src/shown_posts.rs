@@ -41,6 +41,8 @@ pub struct ShownMedia {
     pub video: Option<String>,
     /// Empty if there is none.
     pub description: String,
+    /// The language and name of each.
+    pub subtitles: Vec<(String, String)>,
 }
 
 /// Of a video that was imported.
@@ -116,12 +118,19 @@ impl<'a> ShownPost<'a> {
 
     pub fn media(self) -> impl Iterator<Item = ShownMedia> {
         let media = media_keys(self.post).filter_map(move |key| self.objects.media.get(id_from_media_key(key)?));
-        media.map(move |media| show_media(media, self.objects.site.files_url))
+        media.map(move |media| {
+            let subtitles = self.objects.subtitles.get(&media.id).cloned().unwrap_or_default();
+            ShownMedia { subtitles, ..show_media(media, self.objects.site.files_url) }
+        })
     }
 }
 
 /// A stored file under URLs of the caller. An animated picture of which there is no video is shown as a picture.
-pub fn show_stored_media(media: &Media, url: impl Fn(&str) -> Option<String>) -> ShownMedia {
+pub fn show_stored_media(
+    media: &Media,
+    subtitles: Vec<(String, String)>,
+    url: impl Fn(&str) -> Option<String>,
+) -> ShownMedia {
     let film = playable_files(media, &url).into_iter().find(|film| film.content_type == FILM_TYPE);
     let video = film.map(|film| film.url);
     let small = media.size_path("small").filter(|_| video.is_some() || media.kind == "photo");
@@ -130,7 +139,8 @@ pub fn show_stored_media(media: &Media, url: impl Fn(&str) -> Option<String>) ->
         None if video.is_some() => None,
         None => url(&media.path),
     };
-    ShownMedia { picture: picture.unwrap_or_default(), video, description: media.alt_text.clone() }
+    let picture = picture.unwrap_or_default();
+    ShownMedia { picture, video, description: media.alt_text.clone(), subtitles }
 }
 
 fn show_media(media: &Media, site: &str) -> ShownMedia {
@@ -142,7 +152,7 @@ fn show_media(media: &Media, site: &str) -> ShownMedia {
     };
     let picture = own.unwrap_or_else(|| other.clone());
     let video = if is_photo { None } else { find_film(media, site).or_else(|| Some(picture.clone())) };
-    ShownMedia { picture, video, description: media.alt_text.clone() }
+    ShownMedia { picture, video, description: media.alt_text.clone(), subtitles: Vec::new() }
 }
 
 /// The file of the lowest bit rate.

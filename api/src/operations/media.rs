@@ -2,6 +2,7 @@
 
 use base::{Scope, Scopes};
 use web::endpoint::{BodySpec, Endpoint, ErrorFormat, Kind, MAX_SHORT_TEXT, Parameter, per_day, per_quarter_hour};
+use web::media_files::SUBTITLES_PARAM;
 
 use super::shared::{END_TIME, MEDIA_FIELD, MEDIA_KEY, START_TIME, plain_fields_param};
 use crate::v2::analytics;
@@ -112,6 +113,7 @@ pub static MEDIA_FILES: &[Endpoint] = &[Endpoint::get("getMediaFile", "/media/{f
             "The size of a photo; the original if that size does not exist.",
         ),
         Parameter::query("format", Kind::text(1, 10), "Accepted and ignored."),
+        SUBTITLES_PARAM,
     ]])];
 
 pub static MEDIA_DETAILS: &[Endpoint] = &[

@@ -14,6 +14,7 @@ use portal::{BrowserVisit, PageExit, PageQuery, accept_form, build_pager, cut_pa
 use store::Tx;
 use store::media::Media;
 use store::posts::Post;
+use view::ShownMedia;
 use web::HttpReply;
 use web::error_formats::error_message;
 use web::media_files::{MediaFileReaders, send_media_file};
@@ -134,6 +135,7 @@ fn find_subject_path(tx: &mut Tx<'_>, reader: Viewer, context: &ReportContext) -
 }
 
 fn report_item(context: ReportContext, subject_path: Option<String>) -> AdminReportItem {
+    let media = context.media.iter().filter_map(|media| show_media(&context, media)).collect();
     let report = context.report;
     let username = context.user.map_or_else(|| report.user_id.to_string(), |user| user.username);
     AdminReportItem {
@@ -141,7 +143,7 @@ fn report_item(context: ReportContext, subject_path: Option<String>) -> AdminRep
         at: report.created_at(),
         kind: subject_name(report.subject_kind),
         subject_path,
-        media: context.media.iter().filter_map(|media| show_media(report.id, media)).collect(),
+        media,
         is_sensitive: context.post.as_ref().is_some_and(|post| post.possibly_sensitive),
         subject_text: context.post.map_or(report.evidence, |post| post.text),
         username,
@@ -156,14 +158,15 @@ fn report_item(context: ReportContext, subject_path: Option<String>) -> AdminRep
 }
 
 /// None if there is no file. Moderators read the files of protected posts and messages below the report.
-fn show_media(report: i64, media: &Media) -> Option<PostMedia> {
+fn show_media(context: &ReportContext, media: &Media) -> Option<PostMedia> {
+    let (report, subtitles) = (context.report.id, context.subtitles.get(&media.id).cloned().unwrap_or_default());
     let url = |path: &str| {
         let name = path.rsplit('/').next().filter(|name| !name.is_empty())?;
         Some(format!("{REPORTS_PATH}/{report}/files/{name}"))
     };
-    let shown = view::show_stored_media(media, url);
-    let is_empty = shown.picture.is_empty() && shown.video.is_none();
-    (!is_empty).then_some(PostMedia { picture: shown.picture, video: shown.video, description: shown.description })
+    let ShownMedia { picture, video, description, subtitles } = view::show_stored_media(media, subtitles, url);
+    let is_empty = picture.is_empty() && video.is_none();
+    (!is_empty).then_some(PostMedia { picture, video, description, subtitles })
 }
 
 pub(crate) async fn show_file(call: RequestContext) -> Result<HttpReply, PageExit> {

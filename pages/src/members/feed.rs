@@ -17,6 +17,8 @@ pub struct PostMedia {
     pub picture: String,
     pub video: Option<String>,
     pub description: String,
+    /// The language and name of each.
+    pub subtitles: Vec<(String, String)>,
 }
 
 pub struct PollCard {
@@ -172,6 +174,15 @@ pub(crate) struct PostContent<'card> {
     now: &'card ZonedTime,
 }
 
+/// Subtitles of a video in a language.
+pub(crate) struct SubtitleTrack<'media> {
+    pub(crate) path: String,
+    pub(crate) language: String,
+    pub(crate) label: &'media str,
+}
+
+const MAX_SUBTITLE_TRACKS: usize = 50;
+
 /// The buttons of a signed-in viewer, or the counts.
 #[derive(Template)]
 #[template(path = "members/post_buttons.html")]
@@ -184,6 +195,17 @@ impl PostMedia {
     /// `None` unless it is a path of ours, or http or https.
     pub fn video_url(&self) -> Option<&str> {
         self.video.as_deref().filter(|url| url.starts_with('/') || is_web_url(url))
+    }
+
+    /// Only of a video of ours: browsers load no subtitles from other sites.
+    pub(crate) fn subtitle_tracks(&self) -> impl Iterator<Item = SubtitleTrack<'_>> {
+        let video = self.video.as_deref().filter(|url| is_site_path(url)).into_iter();
+        let tracks = video.flat_map(|video| self.subtitles.iter().map(move |subtitles| (video, subtitles)));
+        tracks.take(MAX_SUBTITLE_TRACKS).map(|(video, (language, name))| SubtitleTrack {
+            path: format!("{video}?subtitles={language}"),
+            language: language.to_ascii_lowercase(),
+            label: if name.is_empty() { language } else { name },
+        })
     }
 }
 

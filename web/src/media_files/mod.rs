@@ -1,6 +1,7 @@
 //! Serves media files, in whole or in part.
 
 mod playback_recording;
+mod subtitles;
 
 use base::refusal::ResourceRef;
 use base::{Error, Refusal};
@@ -17,12 +18,18 @@ use media::{FileRange, FileStore, GetRange, MediaFormat};
 use store::media::Media;
 
 pub use self::playback_recording::PlaybackRecording;
+use self::subtitles::send_subtitles;
+use crate::endpoint::{Kind, Parameter};
 use crate::reply::HttpReply;
 use crate::request_context::RequestContext;
 use crate::uploads::storage_unavailable;
 
 const OCTET_STREAM: &str = "application/octet-stream";
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
+
+/// Of operations that send media files to browsers.
+pub const SUBTITLES_PARAM: Parameter =
+    Parameter::query("subtitles", Kind::text(2, 2), "A language: the subtitles of the video in it, as WebVTT.");
 
 /// Who may read a file, which decides who may store it and which sites may show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +58,8 @@ impl MediaFileReaders {
     }
 }
 
-/// The file or the requested range; none if it is missing.
+/// The file or the requested range, or the subtitles of a video in the language of the parameter `subtitles`; none if it
+/// is missing.
 pub fn send_media_file<'a>(
     call: &'a RequestContext,
     media: &'a Media,
@@ -60,6 +68,11 @@ pub fn send_media_file<'a>(
     recording: Option<PlaybackRecording>,
 ) -> BoxFuture<'a, Result<Option<HttpReply>, Error>> {
     Box::pin(async move {
+        // The operation of the API has no such parameter.
+        let language = if readers == MediaFileReaders::Caller { None } else { call.query_text("subtitles") };
+        if let Some(language) = language {
+            return send_subtitles(call, media, language, readers).await;
+        }
         let uploads = call.uploads()?;
         let files = uploads.files();
         let Some(length) = files.size(path).await.map_err(storage_unavailable)? else {

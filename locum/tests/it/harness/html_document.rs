@@ -6,7 +6,7 @@ use html5ever::tokenizer::{
 };
 use std::cell::RefCell;
 
-const VOID: &[&str] = &["meta", "link", "input", "br", "hr", "img"];
+const VOID: &[&str] = &["meta", "link", "input", "br", "hr", "img", "track"];
 
 /// An element and the text within it.
 #[derive(Default)]

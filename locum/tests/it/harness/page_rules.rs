@@ -190,6 +190,7 @@ impl Page {
                     has_prefix(src, &["/media/", "/messages/files/", "/admin/reports/"])
                         && element.attribute("alt").is_some()
                 }
+                "track" => has_prefix(src, &["/media/", "/messages/files/", "/admin/reports/"]),
                 _ => true,
             };
             require(is_allowed, || format!("{} {:?}", element.name, element.attributes))?;

@@ -5,6 +5,7 @@ mod contents;
 mod files;
 mod nodes;
 pub(crate) mod samples;
+mod subtitles;
 mod transcoding;
 mod uploads;
 

@@ -20,7 +20,7 @@ use crate::harness::{TestResponse, TestServer, TestUser};
 use crate::pages::browser::{Browser, hidden, posted};
 
 /// A new person and a browser in which they are signed in.
-fn signed_in<'s>(server: &'s TestServer, name: &str) -> (TestUser<'s>, Browser<'s>) {
+pub(crate) fn signed_in<'s>(server: &'s TestServer, name: &str) -> (TestUser<'s>, Browser<'s>) {
     let user = server.new_user(name);
     let mut browser = Browser::new(server);
     let reply = browser.sign_in(&user.username, "a long secret", "/home");
