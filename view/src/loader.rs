@@ -2,8 +2,10 @@
 
 use std::collections::HashSet;
 
+use base::id::first_snowflake_at;
 use base::{Fault, MediaId, PostId, SiteLinks, UserId, sorted_distinct};
 use network::link_facts;
+use network::uploads::UNATTACHED_TTL_MS;
 use network::visibility::{AuthorVisibilities, Viewer, Visibility};
 use store::ads::card_links;
 use store::graph::{self, RelationKind};
@@ -12,7 +14,8 @@ use store::media::Media;
 use store::posts::{Post, PostState};
 use store::users::User;
 use store::{
-    Tx, communities, follows, media, places, playbacks, polls, posts, records, spaces, subscriptions, users, views,
+    Tx, communities, follows, media, messages, places, playbacks, polls, posts, records, spaces, subscriptions, users,
+    views,
 };
 
 use crate::FieldSelection;
@@ -146,6 +149,7 @@ impl LoadedObjects {
         let owners: HashSet<_> = found.iter().map(|media| media.owner_id).collect();
         let owners: Vec<_> = owners.into_iter().collect();
         objects.media.extend_distinct(found, |media| media.id.get());
+        objects.find_carrying_messages(tx)?;
         objects.load_playbacks(tx, selection)?;
         objects.users.extend_distinct(users::find_by_ids(tx, &owners)?, |user| user.id);
         Ok(objects)
@@ -188,6 +192,21 @@ impl LoadedObjects {
         self.load_promoted_totals(tx, selection)?;
         self.load_playbacks(tx, selection)?;
         self.load_viewer_relations(tx, selection)
+    }
+
+    /// Of the viewer's own media that are in no post.
+    fn find_carrying_messages(&mut self, tx: &mut Tx<'_>) -> Result<(), Fault> {
+        for media in self.media.items() {
+            if media.uses != Some(0) || self.viewer.user != Some(media.owner_id) {
+                continue;
+            }
+            // Media that nothing uses are deleted by then.
+            let end = first_snowflake_at(media.created_at.plus_ms(UNATTACHED_TTL_MS));
+            if let Some(message) = messages::find_message_with_media(tx, media.owner_id, media.id, end)? {
+                self.message_by_media.insert(media.id.get(), message);
+            }
+        }
+        Ok(())
     }
 
     fn load_known_links(&mut self, tx: &mut Tx<'_>, selection: &FieldSelection) -> Result<(), Fault> {

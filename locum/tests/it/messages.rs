@@ -313,6 +313,8 @@ fn media_of_a_message_is_served_to_its_participants_only() {
     assert_eq!(media["width"], 40);
     let path = path_of(&media["url"]);
     assert!(path.starts_with(&format!("/2/dm_conversations/media/{event}/{id}/")), "{path}");
+    let own = ada.get(format!("/2/media/{key}?media.fields=url")).assert_status(200);
+    assert_eq!(path_of(&own["data"]["url"]), path);
     for reader in [&ada, &bob] {
         let response = reader.get(&*path);
         assert_eq!((response.status, &response.body), (200, &file));

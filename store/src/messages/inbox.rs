@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use base::{Fault, UserId};
+use base::{Fault, MediaId, UserId};
 
 use super::{MessageEvent, MessageEventKind};
 use crate::Tx;
@@ -93,6 +93,15 @@ pub(crate) const UNREAD_CONVERSATIONS_SQL: &str = "SELECT COUNT(*) FROM (SELECT 
     JOIN dm_event e ON e.id = latest.newest \
     JOIN dm_participant p ON p.conversation_id = latest.conversation_id AND p.user_id = $1 \
     WHERE e.sender_id <> $1 AND latest.newest > p.read_id";
+
+/// The first message before an id with which the user has been sent a medium, or has sent it.
+pub fn find_message_with_media(tx: &mut Tx<'_>, user: UserId, media: MediaId, end: i64) -> Result<Option<i64>, Fault> {
+    // A medium is older than the messages that it is in.
+    let sql = "SELECT i.event_id FROM dm_inbox i JOIN dm_event e ON e.id = i.event_id \
+               WHERE i.user_id = $1 AND i.kind = 0 AND i.event_id > $2 AND i.event_id < $3 AND e.media_id = $2 \
+               ORDER BY i.event_id LIMIT 1";
+    tx.query_row(sql, &[user.into(), media.into(), end.into()])
+}
 
 /// Messages of others since the one that the user has read or written last; at most 100.
 pub fn count_unread(tx: &mut Tx<'_>, user: UserId, conversation: i64) -> Result<usize, Fault> {
