@@ -4,6 +4,17 @@ use crate::page::{HtmlPage, html_page};
 use crate::{CallbackDiff, PageFrame};
 use askama::Template;
 
+/// A form whose sender has to sign in first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnsubmittedForm {
+    /// The path to come back to.
+    pub next: String,
+    /// The texts that were entered, to be copied.
+    pub entered: Vec<String>,
+    /// Whether a file was chosen, which is not kept.
+    pub has_file: bool,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PageErrorKind {
     RequestTokenMissing,
@@ -17,12 +28,7 @@ pub enum PageErrorKind {
     InvalidRequest(String),
     FormExpired,
     /// A form of somebody who is not signed in, which does not come back after signing in.
-    SignedOut {
-        /// The path to come back to.
-        next: String,
-        /// The texts that were entered, to be copied.
-        entered: Vec<String>,
-    },
+    SignedOut(UnsubmittedForm),
     /// Seconds to wait.
     TooManyAttempts(i64),
     /// Missing, or hidden from this person.
@@ -47,7 +53,7 @@ impl PageErrorKind {
                 "This app can’t sign you in"
             }
             Self::FormExpired => "This page has expired",
-            Self::SignedOut { .. } => "You are not signed in",
+            Self::SignedOut(_) => "You are not signed in",
             Self::TooManyAttempts(_) => "Too many attempts",
             Self::NotFound => "Page not found",
             Self::Forbidden => "You don’t have permission",
@@ -79,12 +85,7 @@ impl PageErrorKind {
                 "To protect your account, the form was not submitted. Go back, copy what you wrote, then reload the page and try again."
                     .to_owned()
             }
-            Self::SignedOut { entered, .. } if entered.is_empty() => {
-                "The form was not submitted. Go back, copy what you wrote, then sign in and try again.".to_owned()
-            }
-            Self::SignedOut { .. } => {
-                "The form was not submitted. You can copy what you wrote, then sign in and try again.".to_owned()
-            }
+            Self::SignedOut(form) => form.explain(),
             Self::TooManyAttempts(seconds) => {
                 format!("Please wait {} and try again.", crate::relative_time::format_duration((*seconds).max(1)))
             }
@@ -120,6 +121,14 @@ impl PageErrorKind {
     }
 }
 
+impl UnsubmittedForm {
+    fn explain(&self) -> String {
+        let copy = if self.entered.is_empty() { "Go back, copy" } else { "You can copy" };
+        let file = if self.has_file { " The file was not kept: choose it again." } else { "" };
+        format!("The form was not submitted. {copy} what you wrote, then sign in and try again.{file}")
+    }
+}
+
 #[derive(Template)]
 #[template(path = "error.html")]
 pub struct ErrorPage {
@@ -130,6 +139,15 @@ pub struct ErrorPage {
     pub comparisons: Vec<CallbackDiff>,
     /// Request ID to look up in the log.
     pub reference: Option<String>,
+}
+
+impl ErrorPage {
+    fn unsubmitted_form(&self) -> Option<&UnsubmittedForm> {
+        match &self.kind {
+            PageErrorKind::SignedOut(form) => Some(form),
+            _ => None,
+        }
+    }
 }
 
 html_page!(ErrorPage, |page| page.kind.heading().to_owned());

@@ -66,7 +66,7 @@ pub use callbacks::{CallbackDiff, CallbackTesterPage, CallbackVerdict, DeleteApp
 pub use compose::{CardMedia, ComposePage, ConversationCardPage, ConversationChoice, PostSentPage, ThankYouMessage};
 pub use device::device_name;
 pub use difference::TextDifference;
-pub use error::{ErrorPage, PageErrorKind};
+pub use error::{ErrorPage, PageErrorKind, UnsubmittedForm};
 pub use field::{FormField, FormProblem};
 pub use frame::{
     MAX_PATH_LENGTH, Notice, NoticeLevel, PageFrame, RULES_PATH, SITE_LINKS, SignedInAccount, SiteLinks, ZonedTime,

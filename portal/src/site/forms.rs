@@ -4,17 +4,18 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use base::VocabularyWord;
-use http::header::{CONTENT_LENGTH, ORIGIN};
+use http::header::ORIGIN;
 use pages::{MAX_PATH_LENGTH, PageErrorKind};
 use web::request_context::RequestContext;
-use web::uploads::{UploadForm, UploadProcessor, receive};
+use web::uploads::{UploadForm, UploadProcessor, receive, receive_excerpt};
 use web::{HttpReply, PublicOrigin};
 
 use super::{BrowserVisit, MemberVisit, PageExit, errors};
 
 const FETCH_SITE: &str = "sec-fetch-site";
 pub const SESSION_CHANGED: &str = "Your session changed. Check and send again.";
-const MAX_VISITOR_FORM_BYTES: usize = 64 * 1024;
+/// What is read of a form in parts of somebody who is not signed in.
+const MAX_VISITOR_FORM_BYTES: u64 = 64 * 1024;
 
 /// A form that came from one of our own pages, with a valid CSRF token.
 pub struct SubmittedForm<'c> {
@@ -105,11 +106,9 @@ where
 {
     let visit = BrowserVisit::from_call(&call).await?;
     let uploads = call.uploads()?;
-    if visit.person.is_none() && has_small_body(&call) {
-        let form = receive(&mut call, uploads.files()).await?;
-        if form.media.is_none() {
-            return Err(visit.exit_to_sign_in(&call, |name| form.text(name).unwrap_or_default()));
-        }
+    if visit.person.is_none() {
+        let excerpt = receive_excerpt(&mut call, MAX_VISITOR_FORM_BYTES).await;
+        return Err(visit.exit_excerpt(&call, &excerpt));
     }
     let visit = MemberVisit::from_visit(&call, visit)?;
     check_same_origin(&call, &visit)?;
@@ -120,12 +119,6 @@ where
         return handle(submission).await;
     }
     show_again(submission).await
-}
-
-/// Whether a form has no file worth mentioning, so that it can be read for a visitor who is not signed in.
-fn has_small_body(call: &RequestContext) -> bool {
-    let length = call.head().headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-    length.is_some_and(|length: usize| length <= MAX_VISITOR_FORM_BYTES)
 }
 
 /// Refuses forms that the browser says came from another site, before the body is read.

@@ -29,6 +29,7 @@ pub(crate) mod shown_values;
 pub(crate) mod sign_in;
 pub(crate) mod sign_in_code;
 pub mod submitted_forms;
+mod unsubmitted_forms;
 pub(crate) mod web_tags;
 
 pub use session::{BrowserVisit, MemberVisit, SignedInPerson};

@@ -4,7 +4,7 @@ use std::ops::Deref;
 
 use base::clock::wall_time;
 use base::clock_mode::{ClockMode, describe_clock};
-use base::{AccountTimeZone, Error, Fault, Secret, UserId, VocabularyWord};
+use base::{AccountTimeZone, Error, Fault, Secret, UserId};
 use http::header::{COOKIE, HeaderMap, HeaderValue, SET_COOKIE, USER_AGENT};
 use identity::moderation;
 use identity::pending_sign_ins;
@@ -14,45 +14,13 @@ use network::audit::AuditActor;
 use network::interactions::UnreadCounts;
 use network::member_time_zones;
 use network::user_roles::{self, UserRole};
-use pages::{HtmlPage, PageErrorKind, PageFrame, SignedInAccount, ZonedTime};
+use pages::{HtmlPage, PageFrame, SignedInAccount, ZonedTime};
 use store::users::User;
-use web::body::BodyContentType;
-use web::endpoint::BodySpec;
-use web::page_context;
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
 
 use super::forms::{self, SubmittedForm};
-use super::{PageExit, errors, redirect_to};
-
-/// Forms for posts, which take these fields from their query too.
-const POST_FORMS: [&str; 2] = [pages::members::COMPOSE_PATH, super::compose::COMPOSE_PATH];
-const POST_FORM_FIELDS: [&str; 6] = ["text", "in_reply_to", "quote", "community", "card", "of"];
-/// Fields of buttons and hidden fields, and one that always has a value: what a person entered is in others.
-const FIELDS_NOT_ENTERED: [&str; 19] = [
-    "csrf",
-    "next",
-    "form",
-    "shown",
-    "act",
-    "action",
-    "id",
-    "report",
-    "application",
-    "decision",
-    "invitation",
-    "rule",
-    "webhook",
-    "delivery",
-    "remove",
-    "part",
-    "keep",
-    "poll_minutes",
-    "permission_id",
-];
-
-/// Longer texts, which the page about a form that was not submitted shows, so that they can be copied.
-const SHOWN_AGAIN: [&str; 7] = ["text", "description", "reason", "answer", "rules", "about", "summary"];
+use super::{PageExit, redirect_to};
 
 /// One name for all forms, so that a CSRF token is valid for the whole session.
 const FORM_NAME: &str = "page";
@@ -183,45 +151,6 @@ impl BrowserVisit {
         Ok(visitors.verify_form_token(&self.visitor_secret, FORM_NAME, csrf))
     }
 
-    /// Visitors who are not signed in are sent to the sign-in page, and back here afterwards. If they have entered
-    /// something that does not come back, they are told that the form was not submitted.
-    pub fn require_sign_in(&self, call: &RequestContext) -> Result<&SignedInPerson, PageExit> {
-        self.person.as_ref().ok_or_else(|| {
-            let field = |name| call.body().optional_text(VocabularyWord::same_in_both(name)).unwrap_or_default();
-            let is_unread =
-                matches!(call.endpoint().body, BodySpec::Multipart(_)) && call.content_type == BodyContentType::Other;
-            if is_unread { self.exit_signed_out(call, field) } else { self.exit_to_sign_in(call, field) }
-        })
-    }
-
-    /// As [`Self::require_sign_in`]. `field` is a field of the form.
-    pub(super) fn exit_to_sign_in<'f>(
-        &self,
-        call: &RequestContext,
-        field: impl Fn(&'static str) -> &'f str,
-    ) -> PageExit {
-        let own = call.endpoint().path;
-        let is_post_form = POST_FORMS.contains(&own) && call.head().method == http::Method::POST;
-        let carried: &[&str] = if is_post_form { &POST_FORM_FIELDS } else { &[] };
-        if list_entered_fields(call, &field).any(|name| !carried.contains(&name)) {
-            return self.exit_signed_out(call, field);
-        }
-        if !is_post_form {
-            return redirect_to(&sign_in_path(&return_path(call, field))).into();
-        }
-        let path = sign_in_path(&post_form_path(own, &field));
-        match forms::local_path(&path) {
-            Some(path) => redirect_to(path).into(),
-            None => self.exit_signed_out(call, field),
-        }
-    }
-
-    fn exit_signed_out<'f>(&self, call: &RequestContext, field: impl Fn(&'static str) -> &'f str) -> PageExit {
-        let entered = list_entered_fields(call, &field).filter(|name| SHOWN_AGAIN.contains(name));
-        let entered = entered.map(|name| field(name).to_owned()).collect();
-        errors::exit_page(call, self, PageErrorKind::SignedOut { next: return_path(call, field), entered })
-    }
-
     /// Whether somebody is signed in with at least this role.
     pub fn has_role(&self, needed: UserRole) -> bool {
         self.person.as_ref().and_then(|person| person.role).is_some_and(|role| role >= needed)
@@ -276,44 +205,6 @@ impl SignedInPerson {
     pub fn audit_actor(&self, visit: &BrowserVisit) -> AuditActor {
         AuditActor::user(self.user.id, &visit.client_info.address)
     }
-}
-
-fn sign_in_path(next: &str) -> String {
-    format!("{}?next={}", page_context::SITE_LINKS.sign_in, base::percent::encode(next))
-}
-
-/// Fields of a form that a person has filled in.
-fn list_entered_fields<'f>(
-    call: &RequestContext,
-    field: impl Fn(&'static str) -> &'f str,
-) -> impl Iterator<Item = &'static str> {
-    let members = match call.endpoint().body {
-        BodySpec::Form(members) | BodySpec::Multipart(members) => members,
-        _ => &[],
-    };
-    let names = members.iter().map(|member| member.name.post);
-    names.filter(move |name| !FIELDS_NOT_ENTERED.contains(name) && !field(name).is_empty())
-}
-
-/// The page that was requested, or the page of the form that was sent.
-fn return_path<'f>(call: &RequestContext, field: impl Fn(&'static str) -> &'f str) -> String {
-    let (head, own) = (call.head(), call.endpoint().path);
-    let here = head.uri.path_and_query().map_or(page_context::DEFAULT_PATH, http::uri::PathAndQuery::as_str);
-    let has_page = || call.state.endpoints.iter().any(|endpoint| endpoint.method == "GET" && endpoint.path == own);
-    let path = match forms::local_path(field("next")) {
-        _ if head.method != http::Method::POST => here,
-        Some(next) => next,
-        None if has_page() => here,
-        None => page_context::DEFAULT_PATH,
-    };
-    path.to_owned()
-}
-
-/// With what was entered.
-fn post_form_path<'f>(path: &str, field: impl Fn(&'static str) -> &'f str) -> String {
-    let entered = POST_FORM_FIELDS.iter().map(|name| (*name, field(name))).filter(|(_, text)| !text.is_empty());
-    let pairs: Vec<_> = entered.map(|(name, text)| format!("{name}={}", base::percent::encode(text))).collect();
-    if pairs.is_empty() { path.to_owned() } else { format!("{path}?{}", pairs.join("&")) }
 }
 
 /// None while it is live, and in production.

@@ -1,6 +1,7 @@
 //! Media uploads: receiving, processing and cleanup.
 
 mod cleanup;
+mod form_excerpt;
 mod processing;
 mod receive;
 mod variants;
@@ -18,6 +19,7 @@ use store::Store;
 use store::uploads::{self, MediaUpload};
 use tokio::sync::{Notify, Semaphore};
 
+pub use form_excerpt::{FormExcerpt, receive_excerpt};
 pub use receive::{IncomingFile, UploadForm, is_legacy, receive};
 
 /// Bounds the memory of decoded images.

@@ -21,7 +21,7 @@ use crate::endpoint::{BodySpec, ErrorFormat};
 use crate::request_context::RequestContext;
 
 /// Bytes of a part that is not a file.
-const MAX_TEXT_BYTES: usize = 128 * 1024;
+pub(super) const MAX_TEXT_BYTES: usize = 128 * 1024;
 /// Bytes of a base64 file, encoded or decoded.
 const MAX_ENCODED_BYTES: usize = 16 * 1024 * 1024;
 const MAX_PARTS: usize = 32;
@@ -160,11 +160,15 @@ fn new_scratch_file(call: &RequestContext, files: &FileStore) -> Result<ScratchF
 /// A file as base64.
 const ENCODED_FILE: &str = "media_data";
 
-async fn read_parts(call: &mut RequestContext, files: &FileStore, form: &mut UploadForm) -> Result<(), Error> {
+/// Bytes beyond the limit are an error. The flag says whether what is read next stays in memory.
+pub(super) fn open_parts(
+    call: &mut RequestContext,
+    limit: u64,
+) -> Result<(Multipart<'static>, Arc<AtomicBool>), Refusal> {
     let head = call.head();
     let unsupported = |expected| Refusal::UnsupportedMediaType { expected };
     if head.headers.contains_key(CONTENT_ENCODING) {
-        return Err(unsupported("without a Content-Encoding").into());
+        return Err(unsupported("without a Content-Encoding"));
     }
     let kind = head.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let boundary = multer::parse_boundary(kind.unwrap_or_default());
@@ -176,9 +180,12 @@ async fn read_parts(call: &mut RequestContext, files: &FileStore, form: &mut Upl
         let next = body.next_chunk().await.transpose()?;
         Some((next, (body, is_in_memory)))
     });
-    let limits = SizeLimit::new().whole_stream(VIDEO_BYTES.saturating_add(1024 * 1024));
-    let limits = Constraints::new().size_limit(limits);
-    let mut multipart = Multipart::with_constraints(stream, boundary, limits);
+    let limits = Constraints::new().size_limit(SizeLimit::new().whole_stream(limit));
+    Ok((Multipart::with_constraints(stream, boundary, limits), is_in_memory))
+}
+
+async fn read_parts(call: &mut RequestContext, files: &FileStore, form: &mut UploadForm) -> Result<(), Error> {
+    let (mut multipart, is_in_memory) = open_parts(call, VIDEO_BYTES.saturating_add(1024 * 1024))?;
     let mut count = 0;
     while let Some(field) = multipart.next_field().await.map_err(multipart_refusal)? {
         count += 1;
@@ -231,7 +238,7 @@ async fn read_part(
     Ok(())
 }
 
-fn is_declared(call: &RequestContext, name: &str) -> bool {
+pub(super) fn is_declared(call: &RequestContext, name: &str) -> bool {
     let BodySpec::Multipart(members) = call.endpoint().body else {
         return false;
     };
@@ -269,7 +276,7 @@ async fn store_file_part(
     Ok(Some(IncomingFile { scratch: Arc::new(scratch), size, head: head.freeze() }))
 }
 
-async fn read_text_part(mut field: Field<'_>, limit: usize) -> Result<Bytes, Error> {
+pub(super) async fn read_text_part(mut field: Field<'_>, limit: usize) -> Result<Bytes, Error> {
     let mut all = BytesMut::new();
     while let Some(chunk) = field.chunk().await.map_err(multipart_refusal)? {
         if all.len().saturating_add(chunk.len()) > limit {
