@@ -4,9 +4,10 @@ use base::Refusal;
 use base::clock::wall_time;
 use network::audit::AuditActor;
 use network::user_roles::UserRole;
-use portal::{BrowserVisit, PageExit, SignedInPerson, redirect_to};
-use web::page_context::SITE_LINKS;
+use portal::{BrowserVisit, PageExit};
 use web::request_context::RequestContext;
+
+use crate::admin::QUEUE_PATH;
 
 /// How long after signing in the pages of the administration open.
 const RECENT_SIGN_IN_MS: i64 = 12 * 3600 * 1000;
@@ -21,13 +22,8 @@ pub(crate) fn require_staff(
     if !visit.has_role(needed) {
         return Err(Refusal::RouteNotFound.into());
     }
-    require_recent_sign_in(person)?;
-    Ok(person.audit_actor(visit))
-}
-
-fn require_recent_sign_in(person: &SignedInPerson) -> Result<(), PageExit> {
-    if person.session.created_at.plus_ms(RECENT_SIGN_IN_MS) >= wall_time() {
-        return Ok(());
+    if person.session.created_at.plus_ms(RECENT_SIGN_IN_MS) < wall_time() {
+        return Err(visit.exit_to_sign_in_again(call, QUEUE_PATH));
     }
-    Err(redirect_to(&format!("{}?switch=1&next=%2Fadmin", SITE_LINKS.sign_in)).into())
+    Ok(person.audit_actor(visit))
 }

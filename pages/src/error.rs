@@ -29,6 +29,8 @@ pub enum PageErrorKind {
     FormExpired,
     /// A form of somebody who is not signed in, which does not come back after signing in.
     SignedOut(UnsubmittedForm),
+    /// A form of somebody who signed in too long ago for it.
+    SignInTooOld(UnsubmittedForm),
     /// Seconds to wait.
     TooManyAttempts(i64),
     /// Missing, or hidden from this person.
@@ -54,6 +56,7 @@ impl PageErrorKind {
             }
             Self::FormExpired => "This page has expired",
             Self::SignedOut(_) => "You are not signed in",
+            Self::SignInTooOld(_) => "Sign in again",
             Self::TooManyAttempts(_) => "Too many attempts",
             Self::NotFound => "Page not found",
             Self::Forbidden => "You don’t have permission",
@@ -85,7 +88,8 @@ impl PageErrorKind {
                 "To protect your account, the form was not submitted. Go back, copy what you wrote, then reload the page and try again."
                     .to_owned()
             }
-            Self::SignedOut(form) => form.explain(),
+            Self::SignedOut(form) => form.explain("sign in"),
+            Self::SignInTooOld(form) => format!("You signed in too long ago. {}", form.explain("sign in again")),
             Self::TooManyAttempts(seconds) => {
                 format!("Please wait {} and try again.", crate::relative_time::format_duration((*seconds).max(1)))
             }
@@ -122,10 +126,10 @@ impl PageErrorKind {
 }
 
 impl UnsubmittedForm {
-    fn explain(&self) -> String {
+    fn explain(&self, sign_in: &str) -> String {
         let copy = if self.entered.is_empty() { "Go back, copy" } else { "You can copy" };
         let file = if self.has_file { " The file was not kept: choose it again." } else { "" };
-        format!("The form was not submitted. {copy} what you wrote, then sign in and try again.{file}")
+        format!("The form was not submitted. {copy} what you wrote, then {sign_in} and try again.{file}")
     }
 }
 
@@ -144,9 +148,16 @@ pub struct ErrorPage {
 impl ErrorPage {
     fn unsubmitted_form(&self) -> Option<&UnsubmittedForm> {
         match &self.kind {
-            PageErrorKind::SignedOut(form) => Some(form),
+            PageErrorKind::SignedOut(form) | PageErrorKind::SignInTooOld(form) => Some(form),
             _ => None,
         }
+    }
+
+    /// `next` is not empty.
+    fn sign_in_path(&self, next: &str) -> String {
+        let path = self.frame.sign_in_path(next);
+        // Without it, who is signed in does not see the form.
+        if matches!(self.kind, PageErrorKind::SignInTooOld(_)) { format!("{path}&switch=1") } else { path }
     }
 }
 

@@ -67,7 +67,10 @@ pub(super) fn render_callback_mismatch(
 
 const fn status_code(kind: &PageErrorKind) -> u16 {
     match kind {
-        PageErrorKind::FormExpired | PageErrorKind::SignedOut(_) | PageErrorKind::Forbidden => 403,
+        PageErrorKind::FormExpired
+        | PageErrorKind::SignedOut(_)
+        | PageErrorKind::SignInTooOld(_)
+        | PageErrorKind::Forbidden => 403,
         PageErrorKind::TooManyAttempts(_) => 429,
         PageErrorKind::NotFound => 404,
         PageErrorKind::MethodNotAllowed => 405,

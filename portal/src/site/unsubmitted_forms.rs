@@ -38,7 +38,7 @@ const FIELDS_NOT_ENTERED: [&str; 19] = [
 ];
 
 /// Longer texts, which the page about a form that was not submitted shows, so that they can be copied.
-const SHOWN_AGAIN: [&str; 11] = [
+const SHOWN_AGAIN: [&str; 14] = [
     "text",
     "description",
     "choice1",
@@ -49,6 +49,9 @@ const SHOWN_AGAIN: [&str; 11] = [
     "answer",
     "rules",
     "about",
+    "terms",
+    "privacy",
+    "term",
     "summary",
 ];
 
@@ -73,7 +76,7 @@ impl BrowserVisit {
             return self.exit_signed_out(call, field, false);
         }
         if !is_post_form {
-            return redirect_to(&sign_in_path(&return_path(call, field))).into();
+            return redirect_to(&sign_in_path(&return_path(call, field, page_context::DEFAULT_PATH))).into();
         }
         let path = sign_in_path(&post_form_path(own, &field));
         match forms::local_path(&path) {
@@ -97,8 +100,19 @@ impl BrowserVisit {
         field: impl Fn(&'static str) -> &'f str,
         has_file: bool,
     ) -> PageExit {
-        let form = UnsubmittedForm { has_file, ..unsubmitted_form(call, field) };
+        let form = UnsubmittedForm { has_file, ..unsubmitted_form(call, field, page_context::DEFAULT_PATH) };
         errors::exit_page(call, self, PageErrorKind::SignedOut(form))
+    }
+
+    /// Sends somebody who signed in too long ago to the sign-in page, and back here afterwards, or to `fallback` if the
+    /// form has no page. If they have entered something, they are told that the form was not submitted.
+    pub fn exit_to_sign_in_again(&self, call: &RequestContext, fallback: &'static str) -> PageExit {
+        let field = |name| field_of_body(call, name);
+        let form = unsubmitted_form(call, field, fallback);
+        if list_entered_fields(call, field).next().is_some() {
+            return errors::exit_page(call, self, PageErrorKind::SignInTooOld(form));
+        }
+        redirect_to(&format!("{}&switch=1", sign_in_path(&form.next))).into()
     }
 }
 
@@ -125,14 +139,18 @@ fn field_of_body<'c>(call: &'c RequestContext, name: &'static str) -> &'c str {
 }
 
 /// What was entered, without files.
-fn unsubmitted_form<'f>(call: &RequestContext, field: impl Fn(&'static str) -> &'f str) -> UnsubmittedForm {
+fn unsubmitted_form<'f>(
+    call: &RequestContext,
+    field: impl Fn(&'static str) -> &'f str,
+    fallback: &'static str,
+) -> UnsubmittedForm {
     let entered = list_entered_fields(call, &field).filter(|name| SHOWN_AGAIN.contains(name));
     let entered = entered.map(|name| field(name).to_owned()).collect();
-    UnsubmittedForm { next: return_path(call, field), entered, has_file: false }
+    UnsubmittedForm { next: return_path(call, field, fallback), entered, has_file: false }
 }
 
-/// The page that was requested, or the page of the form that was sent.
-fn return_path<'f>(call: &RequestContext, field: impl Fn(&'static str) -> &'f str) -> String {
+/// The page that was requested, or the page of the form that was sent; `fallback` if it has none.
+fn return_path<'f>(call: &RequestContext, field: impl Fn(&'static str) -> &'f str, fallback: &'static str) -> String {
     let (head, own) = (call.head(), call.endpoint().path);
     let here = head.uri.path_and_query().map_or(page_context::DEFAULT_PATH, http::uri::PathAndQuery::as_str);
     let has_page = || call.state.endpoints.iter().any(|endpoint| endpoint.method == "GET" && endpoint.path == own);
@@ -140,7 +158,7 @@ fn return_path<'f>(call: &RequestContext, field: impl Fn(&'static str) -> &'f st
         _ if head.method != http::Method::POST => here,
         Some(next) => next,
         None if has_page() => here,
-        None => page_context::DEFAULT_PATH,
+        None => fallback,
     };
     path.to_owned()
 }

@@ -99,6 +99,32 @@ fn report_that_is_sent_after_the_session_leads_back_to_its_form() {
 }
 
 #[test]
+fn form_of_a_moderator_who_signed_in_long_ago_is_shown_after_signing_in_again() {
+    let mut server = TestServer::start(&[]);
+    let (cookies, page) = {
+        let (subject, _) = member(&server, "subject");
+        let (_, mut reporter) = member(&server, "reporter");
+        let (_, mut moderator) = staff(&server, "moderator");
+        assert_eq!(report(&mut reporter, &format!("user={}", subject.id), "abuse"), 200);
+        let page = moderator.get("/admin");
+        (moderator.cookies, page)
+    };
+    server.stop();
+    server.run_sql("UPDATE session SET created_at = created_at - 46800000");
+    server.restart();
+    let mut moderator = Browser::new(&server);
+    moderator.cookies = cookies;
+    let again = "/login?next=%2Fadmin&switch=1";
+    assert_eq!(moderator.get("/admin").header("location"), again);
+    let fields = [("act", "warn"), ("reason", "Rule 2, as <b>before</b>"), ("days", "7")];
+    let refused = moderator.submit(&page, "/admin/reports", &fields).assert_page(403);
+    assert!(refused.contains("Sign in again") && refused.contains("The form was not submitted."), "{refused}");
+    assert!(refused.contains("<bdi>Rule 2, as &#60;b&#62;before&#60;/b&#62;</bdi>"), "to be copied: {refused}");
+    assert!(refused.contains(&format!("href=\"{}\"", again.replace('&', "&#38;"))), "{refused}");
+    moderator.get(again).assert_page(200);
+}
+
+#[test]
 fn report_is_acted_upon_once_however_often_the_form_is_sent() {
     let server = TestServer::start(&[]);
     let (subject, mut subject_browser) = member(&server, "subject");
