@@ -178,16 +178,14 @@ impl LoadedObjects {
         // The text of a post with media ends with a link to them.
         let keys = self.posts.items().iter().flat_map(media_keys);
         needs.media.extend(keys.filter_map(id_from_media_key));
-        let missing = self.users.missing_keys(needs.users);
-        if !missing.is_empty() {
-            self.users.extend_distinct(users::find_by_ids(tx, &missing)?, |user| user.id);
-        }
+        self.load_users(tx, needs.users)?;
         let missing = self.media.missing_keys(needs.media);
         if !missing.is_empty() {
             self.media.extend_distinct(media::find_by_ids(tx, &missing)?, |media| media.id.get());
         }
         self.load_media_captions(tx, selection)?;
         self.load_polls_and_places(tx, needs.polls, needs.places)?;
+        self.load_most_recent_posts(tx, selection)?;
         self.compute_hidden_posts(tx)?;
         self.load_promoted_totals(tx, selection)?;
         self.load_playbacks(tx, selection)?;
@@ -257,6 +255,26 @@ impl LoadedObjects {
             self.posts.extend_distinct(posts::find_by_ids(tx, &missing)?, |post| post.id);
         }
         Ok(())
+    }
+
+    fn load_users(&mut self, tx: &mut Tx<'_>, ids: Vec<UserId>) -> Result<(), Fault> {
+        let missing = self.users.missing_keys(ids);
+        if !missing.is_empty() {
+            self.users.extend_distinct(users::find_by_ids(tx, &missing)?, |user| user.id);
+        }
+        Ok(())
+    }
+
+    /// Their visibility decides whether users show them.
+    fn load_most_recent_posts(&mut self, tx: &mut Tx<'_>, selection: &FieldSelection) -> Result<(), Fault> {
+        if selected_fields::<User>(selection) & User::KIND.field_bit("most_recent_post_id") == 0 {
+            return Ok(());
+        }
+        let newest = self.users.items().iter().filter_map(|user| user.most_recent_post_id);
+        self.load_posts(tx, &newest.collect::<Vec<_>>())?;
+        self.load_reposted_posts(tx)?;
+        let authors = self.posts.items().iter().map(|post| post.author_id);
+        self.load_users(tx, authors.collect())
     }
 
     fn load_communities(&mut self, tx: &mut Tx<'_>) -> Result<(), Fault> {

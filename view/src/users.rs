@@ -1,6 +1,6 @@
 //! User fields and expansions.
 
-use base::{UserId, VocabularyWord};
+use base::{PostId, UserId, VocabularyWord};
 use network::visibility::DmPolicy;
 use serde_json::Value;
 use store::users::User;
@@ -23,6 +23,11 @@ impl UserRenderContext<'_> {
 
     fn is_subscriber(self) -> bool {
         self.objects.relations.subscribers.contains(&self.user.id)
+    }
+
+    /// None if the viewer may not see it.
+    fn most_recent_post(self) -> Option<PostId> {
+        self.user.most_recent_post_id.filter(|post| !self.objects.hidden_posts.contains_key(post))
     }
 }
 
@@ -169,7 +174,7 @@ const FIELDS: &[UserField] = &[
         .writer(|out, ctx| out.write_option(ctx.user.pinned_post_id, |out, post| out.write_id(post.get()))),
     UserField::requested_field("most_recent_post_id", JsonFieldType::Id, "The newest post.")
         .tweet_name("most_recent_tweet_id")
-        .writer(|out, ctx| out.write_option(ctx.user.most_recent_post_id, |out, post| out.write_id(post.get()))),
+        .writer(|out, ctx| out.write_option(ctx.most_recent_post(), |out, post| out.write_id(post.get()))),
     UserField::requested_field(
         "affiliation",
         JsonFieldType::Object(&[
@@ -231,7 +236,7 @@ const EXPANSIONS: &[UserExpansion] = &[
         .resolver(|ctx, to| to.extend(ctx.user.pinned_post_id.map(ExpansionTarget::Post))),
     UserExpansion::new("most_recent_post_id", "most_recent_post_id")
         .tweet_name("most_recent_tweet_id")
-        .resolver(|ctx, to| to.extend(ctx.user.most_recent_post_id.map(ExpansionTarget::Post))),
+        .resolver(|ctx, to| to.extend(ctx.most_recent_post().map(ExpansionTarget::Post))),
     UserExpansion::new("affiliation", "affiliation").tweet_name("affiliation.user_id").resolver(push_affiliated_users),
 ];
 

@@ -155,12 +155,29 @@ async fn versions_references_and_ties_come_along() {
         let selection = field_selection(ObjectKind::USER, &[], "most_recent_post_id");
         let bob = users::find_by_id(tx, UserId::new(2)).unwrap();
         let names = ["BOB".to_owned()];
-        let asked = LookupKeys { parameter: "username", values: &names };
-        let answer =
-            crate::render_user(tx, &RenderRequest { viewer: ana, ..render_request(selection, POSTS) }, bob, asked)
-                .unwrap();
+        let mut render_bob = |viewer| {
+            let asked = LookupKeys { parameter: "username", values: &names };
+            let request = RenderRequest { viewer, ..render_request(selection, POSTS) };
+            crate::render_user(tx, &request, bob.clone(), asked).unwrap()
+        };
+        let answer = render_bob(ana);
         assert_eq!(data(&answer)["most_recent_post_id"], post_id(29).to_string());
         assert_eq!(json(&answer.includes)["posts"][0]["text"], "after");
+        let stranger = render_bob(Viewer::anonymous());
+        assert_eq!((stranger.errors.len(), stranger.includes.as_str()), (0, ""));
+        assert!(data(&stranger).get("most_recent_post_id").is_none(), "{}", stranger.data);
+        // As an author who is included, whose repost depends on two.
+        let mut repost = post(post_id(28), 3, "");
+        repost.repost_of_id = Some(post_id(29));
+        put(tx, &repost);
+        put(tx, &post(post_id(40), 3, "older"));
+        let selection = field_selection(ObjectKind::POST, &[(ObjectKind::USER, "most_recent_post_id")], "author_id");
+        let mut author_of = |viewer| json(&render(tx, viewer, &[post_id(40)], &selection).includes)["users"][0].clone();
+        assert_eq!(author_of(Viewer::user(UserId::new(3))).get("most_recent_post_id"), None);
+        assert_eq!(author_of(Viewer::anonymous()).get("most_recent_post_id"), None);
+        put(tx, &post(post_id(27), 3, "newer"));
+        let newest = render(tx, Viewer::anonymous(), &[post_id(40)], &selection);
+        assert_eq!(json(&newest.includes)["users"][0]["most_recent_post_id"], post_id(27).to_string());
         Ok(())
     };
     store.write(work).await.unwrap();
