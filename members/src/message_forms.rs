@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base::{Error, Fault, MediaId, Refusal, SplitRefusal, UserId};
 use network::messages::{self, ConversationTarget, MAX_GROUP_SIZE, MessageSender, NewMessage};
-use network::visibility::{Visibility, may_message, profile_visibility};
+use network::visibility::{Visibility, may_add_to_group, may_message, profile_visibility};
 use pages::members::{AttachedMedia, ComposeBox, MESSAGES_PATH, MessageAttachment, NewMessagePage};
 use pages::{FormField, PageErrorKind};
 use portal::submitted_forms::{is_submitted, new_form_id, write_once};
@@ -239,13 +239,14 @@ fn find_recipients(tx: &mut Tx<'_>, user: UserId, named: &str) -> Result<Result<
     if names.len() >= MAX_GROUP_SIZE {
         return Ok(Err(format!("A group has at most {MAX_GROUP_SIZE} people, with you.")));
     }
+    let is_accepted = if names.len() > 1 { may_add_to_group } else { may_message };
     let (mut recipients, mut unknown, mut closed) = (Vec::new(), Vec::new(), Vec::new());
     for name in names {
         let found = users::find_by_username(tx, name)?;
         match found.filter(|found| profile_visibility(found) != Visibility::Missing) {
             None => unknown.push(name),
             Some(found) if found.id == user || recipients.contains(&found.id) => {}
-            Some(found) if may_message(tx, user, &found)? => recipients.push(found.id),
+            Some(found) if is_accepted(tx, user, &found)? => recipients.push(found.id),
             Some(_) => closed.push(name),
         }
     }

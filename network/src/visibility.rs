@@ -14,7 +14,7 @@ use store::{Tx, communities, follows, graph, subscriptions};
 
 pub use interactions::{
     AccessDenial, DmPolicy, find_interactable_post, find_post_denial, find_reachable_user, find_user_denial,
-    is_blocked, may_message, require_may_message, require_post_access,
+    is_blocked, may_add_to_group, may_message, require_may_add_to_group, require_may_message, require_post_access,
 };
 
 /// The user making a request, or an app without a user.

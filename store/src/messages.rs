@@ -15,8 +15,8 @@ use crate::db::{ColumnValue, FromCells, RowCells, insert, insert_new, row, selec
 
 pub(crate) use self::inbox::UNREAD_CONVERSATIONS_SQL;
 pub use self::inbox::{
-    count_unread, find_message_with_media, has_event, inbox_page, inbox_with_conversations, newest_message,
-    remove_copy, remove_participant,
+    count_unread, filter_correspondents, find_message_with_media, has_event, inbox_page, inbox_with_conversations,
+    newest_message, remove_copy, remove_participant,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

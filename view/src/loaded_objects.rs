@@ -37,6 +37,8 @@ pub(crate) struct ViewerRelations {
     pub(crate) blocking: HashSet<UserId>,
     pub(crate) blocked_by: HashSet<UserId>,
     pub(crate) dm_blocked_by: HashSet<UserId>,
+    /// Users who have written to the viewer.
+    pub(crate) correspondents: HashSet<UserId>,
     pub(crate) muting: HashSet<UserId>,
     /// Users who subscribe to the viewer.
     pub(crate) subscribers: HashSet<UserId>,

@@ -399,22 +399,23 @@ impl LoadedObjects {
         let Some(viewer) = self.viewer.user.filter(|_| requested != 0) else {
             return Ok(());
         };
-        let [ties, messages, subscription, subscribes] =
+        let [ties, dms, subscription, subscribes] =
             ["connection_status", "receives_your_dm", "subscription", "subscribes_to_you"]
                 .map(|name| requested & User::KIND.field_bit(name) != 0);
         let others = self.users.items().iter().map(|user| user.id);
         let others: Vec<_> = others.filter(|user| *user != viewer).collect();
-        if ties || messages {
+        if ties || dms {
             self.relations.followed_by.extend(follows::filter_followers(tx, &others, viewer)?);
             self.relations.blocking.extend(graph::filter_blocked(tx, viewer, &others)?);
         }
         if subscription || subscribes {
             self.relations.subscribers.extend(subscriptions::filter_subscribers(tx, &others, viewer)?);
         }
-        if messages {
+        if dms {
             self.relations.blocked_by.extend(graph::filter_blockers(tx, &others, viewer)?);
             let closed = graph::filter_sources(tx, RelationKind::DmBlock, &others, viewer)?;
             self.relations.dm_blocked_by.extend(closed);
+            self.relations.correspondents.extend(messages::filter_correspondents(tx, &others, viewer)?);
         }
         if ties {
             let received = graph::filter_sources(tx, RelationKind::Request, &others, viewer)?;

@@ -282,6 +282,7 @@ fn write_receives_your_dm(out: &mut JsonWriter, ctx: UserRenderContext<'_>) {
     let letterbox = DmPolicy {
         open: user.receives_dm,
         follows: kin.followed_by.contains(&user.id),
+        has_written: kin.correspondents.contains(&user.id),
         blocks: [&kin.blocked_by, &kin.dm_blocked_by, &kin.blocking].iter().any(|users| users.contains(&user.id)),
     };
     out.write_bool(letterbox.accepts_messages());

@@ -202,11 +202,16 @@ fn profile_setting_decides_who_may_send_messages() {
     act(&other, format!("/2/users/{}/dm/unblock", me.id));
     attempt(&me, &other).assert_status(201);
     message(&["close", &other.id]);
-    assert_eq!(takes(&other, &me), false);
-    closed(&me, &other);
-    other.import_follows(&[&me]);
-    assert_eq!(takes(&other, &me), true);
+    let [fan] = people(["fan"]);
+    assert_eq!(takes(&other, &fan), false);
+    closed(&fan, &other);
+    assert_eq!(takes(&other, &me), true, "who was written to may answer");
     attempt(&me, &other).assert_status(201);
+    let ids = [fan.id.as_str(), other.id.as_str()];
+    me.post("/2/dm_conversations", &group_of(&ids, "Hi")).assert_legacy_code(403, 349);
+    other.import_follows(&[&fan]);
+    assert_eq!(takes(&other, &fan), true);
+    attempt(&fan, &other).assert_status(201);
     message(&["open", &other.id]);
     let block = |who: &TestUser<'_>, whom: &TestUser<'_>| {
         let path = format!("/2/users/{}/blocking", who.id);
@@ -217,7 +222,7 @@ fn profile_setting_decides_who_may_send_messages() {
     assert_eq!(takes(&me, &other), false);
     closed(&me, &other);
     closed(&other, &me);
-    assert_eq!(listed(&other, ALL).len(), 3, "what was sent stays");
+    assert_eq!(listed(&other, ALL).len(), 4, "what was sent stays");
     let [third, fourth] = people(["third", "fourth"]);
     // A group takes in nobody who takes no messages; in one, a block keeps a message from reaching.
     let ids = [third.id.as_str(), other.id.as_str()];
@@ -433,8 +438,8 @@ fn read_position_and_typing_are_recorded_for_participants() {
     refused(&["read", &conversation, &eve.id], "no dm conversation");
     refused(&["read", &conversation, &bob.id, "--event", "12"], "no dm event");
     refused(&["typing", "1-2", &bob.id], "no conversation matches");
-    message(&["close", &ada.id]);
-    refused(&["typing", &conversation, &bob.id], "cannot send messages");
+    message(&["close", &bob.id]);
+    refused(&["typing", &conversation, &ada.id], "cannot send messages");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use super::{
     store_message, validate_message,
 };
 use crate::users;
-use crate::visibility::require_may_message;
+use crate::visibility::require_may_add_to_group;
 
 /// Including the creator.
 pub const MAX_GROUP_SIZE: usize = 50;
@@ -41,7 +41,7 @@ pub fn create_group(
     }
     for user in &participants {
         let user = users::find_target(tx, *user, "participant_ids")?;
-        require_may_message(tx, sender.user_id, &user)?;
+        require_may_add_to_group(tx, sender.user_id, &user)?;
     }
     let message = compose_message(tx, sender.user_id, new)?;
     let group = DmConversation { id: tx.next_id::<()>().get(), pair: None };
@@ -67,7 +67,7 @@ pub fn join_group(tx: &mut Tx<'_>, group: &DmConversation, user: UserId, actor: 
         return Ok(false);
     }
     let newcomer = users::find_target(tx, user, "user")?;
-    require_may_message(tx, actor, &newcomer)?;
+    require_may_add_to_group(tx, actor, &newcomer)?;
     let mut participants = list_other_participants(tx, group.id, user)?;
     if participants.len() >= MAX_GROUP_SIZE {
         let detail = format!("at most {MAX_GROUP_SIZE} users are in a group");

@@ -6,7 +6,7 @@ use base::{Error, Fault, PostId, Refusal, UserId};
 use store::graph::{self, RelationKind};
 use store::posts::{self, Post};
 use store::users::{self, User};
-use store::{Tx, follows};
+use store::{Tx, follows, messages};
 
 use super::{AuthorVisibilities, Viewer, Visibility, profile_visibility};
 
@@ -124,39 +124,69 @@ pub struct DmPolicy {
     pub open: bool,
     /// The user follows the sender.
     pub follows: bool,
-    /// The user blocks the sender or their messages.
+    /// The user has written to the sender, who may answer.
+    pub has_written: bool,
+    /// The user blocks the sender or their messages, or is blocked.
     pub blocks: bool,
 }
 
 impl DmPolicy {
     /// The value of `receives_your_dm`, and the rule for sending.
     pub const fn accepts_messages(self) -> bool {
-        (self.open || self.follows) && !self.blocks
+        (self.open || self.follows || self.has_written) && !self.blocks
+    }
+
+    /// Without whether the target has written.
+    fn load(tx: &mut Tx<'_>, sender: UserId, target: &User) -> Result<Self, Fault> {
+        // Nobody writes to themselves.
+        let is_reachable = profile_visibility(target) == Visibility::Visible && target.id != sender;
+        Ok(Self {
+            open: target.receives_dm,
+            follows: follows::exists(tx, target.id, sender)?,
+            has_written: false,
+            blocks: !is_reachable
+                || is_blocked(tx, sender, target.id)?
+                || is_blocked(tx, target.id, sender)?
+                || graph::exists(tx, RelationKind::DmBlock, target.id, sender)?,
+        })
     }
 }
 
 /// Refused with code 349 if `target` does not accept messages from `sender` or is blocked by them, and with code 63 if
 /// the target is suspended.
 pub fn require_may_message(tx: &mut Tx<'_>, sender: UserId, target: &User) -> Result<(), Error> {
+    let is_allowed = may_message(tx, sender, target)?;
+    require_accepted(target, is_allowed)
+}
+
+/// As [`require_may_message`], for whom to add to a group: having written does not count.
+pub fn require_may_add_to_group(tx: &mut Tx<'_>, sender: UserId, target: &User) -> Result<(), Error> {
+    let is_allowed = may_add_to_group(tx, sender, target)?;
+    require_accepted(target, is_allowed)
+}
+
+fn require_accepted(target: &User, is_allowed: bool) -> Result<(), Error> {
     if profile_visibility(target) == Visibility::Suspended {
         let subject = ResourceRef::new("user", "participant_id", target.id);
         return Err(AccessDenial::Suspended.to_refusal(subject).into());
     }
-    if may_message(tx, sender, target)? {
+    if is_allowed {
         return Ok(());
     }
     Err(Refusal::forbidden_with_code(349, "You cannot send messages to this user.").into())
 }
 
-/// Whether [`require_may_message`] lets the sender write. Nobody writes to themselves.
+/// Whether [`require_may_message`] lets the sender write.
 pub fn may_message(tx: &mut Tx<'_>, sender: UserId, target: &User) -> Result<bool, Fault> {
-    if profile_visibility(target) != Visibility::Visible || target.id == sender {
-        return Ok(false);
+    let policy = DmPolicy::load(tx, sender, target)?;
+    if policy.accepts_messages() || policy.blocks {
+        return Ok(policy.accepts_messages());
     }
-    let policy = DmPolicy {
-        open: target.receives_dm,
-        follows: follows::exists(tx, target.id, sender)?,
-        blocks: is_blocked(tx, sender, target.id)? || graph::exists(tx, RelationKind::DmBlock, target.id, sender)?,
-    };
-    Ok(policy.accepts_messages() && !is_blocked(tx, target.id, sender)?)
+    let has_written = !messages::filter_correspondents(tx, &[target.id], sender)?.is_empty();
+    Ok(DmPolicy { has_written, ..policy }.accepts_messages())
+}
+
+/// Whether [`require_may_add_to_group`] lets the sender add the target.
+pub fn may_add_to_group(tx: &mut Tx<'_>, sender: UserId, target: &User) -> Result<bool, Fault> {
+    Ok(DmPolicy::load(tx, sender, target)?.accepts_messages())
 }

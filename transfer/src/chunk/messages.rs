@@ -143,7 +143,7 @@ fn may_add(tx: &mut Tx<'_>, owner: UserId, group: i64, user: UserId) -> Result<b
         return Ok(true);
     };
     let is_full = messages::list_participants(tx, group)?.len() >= MAX_GROUP_SIZE;
-    Ok(!is_full && network::visibility::may_message(tx, owner, &account)?)
+    Ok(!is_full && network::visibility::may_add_to_group(tx, owner, &account)?)
 }
 
 fn insert_row(tx: &mut Tx<'_>, table: &str, row: &[CellValue]) -> Result<InsertOutcome, Fault> {

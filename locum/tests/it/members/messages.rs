@@ -148,6 +148,10 @@ fn message_button_is_shown_to_those_whose_messages_are_accepted() {
     assert!(!Browser::new(server).get(&profile).assert_page(200).contains(&link));
     close_messages(&owner);
     assert!(!browser.get(&profile).assert_page(200).contains(&link));
+    let (asked, mut asked_browser) = signed_in(server, "dmasked");
+    let path = conversation_path(&begin(&mut own_browser, &asked.username, "May I ask?"));
+    assert!(asked_browser.get(&profile).assert_page(200).contains(&link), "the owner has written");
+    assert_eq!(submit_to(&mut asked_browser, &path, &[("text", "You may")]).status, 303);
     owner.import_follows(&[&reader]);
     assert!(browser.get(&profile).assert_page(200).contains(&link), "the owner follows the reader");
     let path = conversation_path(&begin(&mut browser, &owner.username, "Hello"));
