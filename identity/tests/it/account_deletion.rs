@@ -2,6 +2,9 @@ use std::collections::BTreeMap;
 
 use base::{Id, Time, UserId};
 use identity::account_deletion::{self, ErasureTime};
+use identity::apps::{AccessLevel, AppProfile};
+use identity::developer_apps;
+use network::audit::AuditActor;
 use network::messages::{self, MessageSender, NewMessage};
 use store::Tx;
 use store::ledger::{
@@ -52,6 +55,23 @@ fn files_of_an_erased_account_that_nobody_uses_expire() {
         erase(&world, gone).await;
         let expired = world.write(|tx| Ok(store::media::list_expired(tx, 10)?)).await;
         assert_eq!(expired.iter().map(|media| media.id.get()).collect::<Vec<_>>(), [7]);
+    });
+}
+
+#[test]
+fn apps_of_an_erased_account_keep_nothing_but_the_names_that_label_posts() {
+    on_each_engine(async |world| {
+        let gone = world.user("gone").await;
+        let create = move |tx: &mut Tx<'_>| {
+            let mut profile = AppProfile::new("Gone's app");
+            "By Gone, of Nowhere".clone_into(&mut profile.description);
+            "https://gone.example".clone_into(&mut profile.website_url);
+            developer_apps::create(tx, &AuditActor::user(gone, ""), &profile, AccessLevel::SelfServe, "Locum")
+        };
+        let id = world.write(create).await.0.id;
+        erase(&world, gone).await;
+        let app = world.write(move |tx| Ok(store::apps::find_by_id(tx, id)?)).await.unwrap();
+        assert_eq!((app.name.as_str(), app.description.as_str(), app.website_url.as_str()), ("Gone's app", "", ""));
     });
 }
 

@@ -65,6 +65,8 @@ const REMAINING_ROWS: &[&str] = &[
     "DELETE FROM notification_setting WHERE user_id = $1",
     "DELETE FROM member_time_zone WHERE user_id = $1",
     "DELETE FROM ads_access WHERE user_id = $1",
+    // Deleted ones, whose names label posts of others.
+    "UPDATE app SET description = '', website_url = '', callback_urls = '' WHERE owner_id = $1",
     // What it contains is pruned.
     "UPDATE product_catalog SET deleted = 1, name = '' WHERE user_id = $1",
     "DELETE FROM block WHERE target_id = $1",
@@ -166,7 +168,6 @@ mod tests {
         (
             "erased with its consequences for others",
             &[
-                "app",
                 "bookmark",
                 "bookmark_filing",
                 "community_member",
