@@ -145,15 +145,14 @@ fn validate_scheduled_at(ctx: &mut AccountContext<'_, '_>, change: &mut RecordCh
     Ok(())
 }
 
-/// Whether a window that contains a minute is full.
+/// Whether a window that contains a minute is full of the user's posts, in whatever accounts.
 fn is_crowded(ctx: &mut AccountContext<'_, '_>, record: &AdsRecord, at: i64) -> Result<bool, Error> {
-    let mut counts = Vec::new();
-    for minute in 1 - WINDOW_MINUTES..WINDOW_MINUTES {
-        let existing = ctx.list_visible_records(&SCHEDULED_POST, "due_at", at.saturating_add(minute * MINUTE_MS))?;
-        let others =
-            existing.iter().filter(|other| other.id != record.id && other.get("user_id") == record.get("user_id"));
-        counts.push(others.count());
-    }
+    let minutes: Vec<i64> = (1 - WINDOW_MINUTES..WINDOW_MINUTES).map(|minute| at + minute * MINUTE_MS).collect();
+    let rows = records::list_all_by_field(ctx.tx, SCHEDULED_POST.name, "due_at", &minutes)?;
+    let mut others = AdsRecord::from_rows(&SCHEDULED_POST, rows)?;
+    others.retain(|other| other.id != record.id && other.get("user_id") == record.get("user_id"));
+    let count_at = |minute: &i64| others.iter().filter(|other| other.int("due_at") == Some(*minute)).count();
+    let counts: Vec<usize> = minutes.iter().map(count_at).collect();
     let length = usize::try_from(WINDOW_MINUTES).unwrap_or(1);
     Ok(counts.windows(length).any(|window| window.iter().sum::<usize>() >= MAX_POSTS_PER_WINDOW))
 }
