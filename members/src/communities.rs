@@ -43,7 +43,7 @@ pub(crate) async fn list(call: RequestContext) -> Result<HttpReply, PageExit> {
             CommunitiesTab::Newest => cut_communities(stored::list_newest(tx, range.below, range.limit)?),
             CommunitiesTab::Found => {
                 let limit = usize::try_from(range.limit).unwrap_or(0);
-                cut_communities(stored::search(tx, &asked, range.below, limit)?)
+                cut_communities(rules::search(tx, &asked, range.below, limit)?)
             }
         };
         Ok((load_community_cards(tx, communities)?, next))

@@ -1,11 +1,14 @@
 //! Communities: made, joined, left, posted to.
 
+use std::collections::BTreeSet;
+
 use base::refusal::ResourceRef;
 use base::{Error, Fault, Refusal, UserId};
 use store::communities::{self, Community};
 use store::{Tx, event_log};
 
 use crate::profile_fields::validate_choice;
+use crate::search_words::searched_words;
 use crate::users;
 
 pub const ACCESS_LEVELS: &[&str] = &["Public", "Closed"];
@@ -20,6 +23,10 @@ pub const JOIN_POLICIES: &[&str] = &[
 const NAME_LENGTH: usize = 50;
 /// Characters.
 const DESCRIPTION_LENGTH: usize = 160;
+/// Longer words are indexed and searched by this many characters.
+const MAX_PREFIX_CHARS: usize = 24;
+/// Candidates per query.
+const SEARCH_BATCH: i64 = 200;
 
 #[derive(Clone, Debug, Default)]
 pub struct NewCommunity {
@@ -57,9 +64,49 @@ pub fn create(tx: &mut Tx<'_>, owner: UserId, new: &NewCommunity) -> Result<Comm
         member_count: 0,
     };
     communities::insert(tx, &community)?;
+    index_words(tx, &community)?;
     event_log::append(tx, "community.create", owner.get(), community.id, "")?;
     add_member(tx, community.id, owner)?;
     find(tx, community.id)
+}
+
+pub fn index_words(tx: &mut Tx<'_>, community: &Community) -> Result<(), Fault> {
+    communities::index_words(tx, community.id, &word_prefixes(community))
+}
+
+/// The searched words of name and description, and all their prefixes.
+fn word_prefixes(community: &Community) -> BTreeSet<String> {
+    let mut all = BTreeSet::new();
+    for word in searched_words(&format!("{} {}", community.name, community.description)) {
+        let ends = word.char_indices().map(|(place, _)| place).skip(1);
+        let ends = ends.chain([word.len()]).take(MAX_PREFIX_CHARS);
+        all.extend(ends.filter_map(|end| word.get(..end)).map(str::to_owned));
+    }
+    all
+}
+
+/// The newest communities below an id whose name or description has, for every word of the query, a word with that
+/// prefix; newest first.
+pub fn search(tx: &mut Tx<'_>, query: &str, below: i64, limit: usize) -> Result<Vec<Community>, Fault> {
+    let words = searched_words(query).into_iter();
+    let words: BTreeSet<String> = words.map(|word| word.chars().take(MAX_PREFIX_CHARS).collect()).collect();
+    // The longest word leaves the fewest candidates.
+    let Some(first) = words.iter().max_by_key(|word| word.chars().count()) else {
+        return Ok(Vec::new());
+    };
+    let (mut found, mut below) = (Vec::new(), below);
+    loop {
+        let batch = communities::list_by_word(tx, first, below, SEARCH_BATCH)?;
+        let last = batch.last().map(|community| community.id);
+        let full = i64::try_from(batch.len()).unwrap_or(SEARCH_BATCH) >= SEARCH_BATCH;
+        found.extend(batch.into_iter().filter(|community| words.is_subset(&word_prefixes(community))));
+        match last {
+            Some(last) if full && found.len() < limit => below = last,
+            _ => break,
+        }
+    }
+    found.truncate(limit);
+    Ok(found)
 }
 
 pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Community, Error> {

@@ -53,6 +53,7 @@ pub mod reports;
 pub mod reposts;
 pub mod retention;
 pub mod rules;
+pub mod search_words;
 pub mod short_links;
 pub mod site_settings;
 pub mod spaces;

@@ -12,7 +12,8 @@ use store::news_stories::{self, NewsStory, NewsStoryDetails, NewsStoryState};
 use store::posts::Post;
 use store::{Tx, event_log, graph};
 
-use crate::topics::{self, ComputedTrends, load_public_posts, significant_words, split_sentences, split_words};
+use crate::search_words::searched_words;
+use crate::topics::{self, ComputedTrends, load_public_posts, significant_words, split_sentences};
 use crate::visibility::Viewer;
 
 /// Minimum lift of a topic, in thousandths.
@@ -31,7 +32,7 @@ const MAX_SUMMARY_LENGTH: usize = 1_000;
 /// Keywords, and names per list of contexts.
 const MAX_NAMES: usize = 8;
 /// Indexed words per story.
-const MAX_WORDS: usize = 200;
+const MAX_WORDS: usize = 2_000;
 const DISCLAIMER: &str = "Put together from posts by a count of their words; nobody has checked it.";
 
 /// A story by an operator.
@@ -108,7 +109,7 @@ pub fn publish(tx: &mut Tx<'_>, id: i64) -> Result<NewsStory, Error> {
     story.state = NewsStoryState::Published;
     story.updated_at = tx.now();
     let words = match render_story(tx, Viewer::anonymous(), &story)? {
-        Some(details) => search_words(&details),
+        Some(details) => story_words(&details),
         None => BTreeSet::new(),
     };
     news_stories::upsert(tx, &story, &words)?;
@@ -125,7 +126,7 @@ pub fn index_story(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
         return Ok(());
     }
     match render_story(tx, Viewer::anonymous(), &story)? {
-        Some(details) => news_stories::upsert(tx, &story, &search_words(&details)),
+        Some(details) => news_stories::index_words(tx, &story, &story_words(&details)),
         None => Ok(()),
     }
 }
@@ -180,7 +181,7 @@ pub fn search(
     from: Time,
     limit: usize,
 ) -> Result<Vec<NewsStoryDetails>, Fault> {
-    let query_words: BTreeSet<String> = split_words(query).collect();
+    let query_words = searched_words(query);
     // The longest word leaves the fewest candidates.
     let Some(first) = query_words.iter().max_by_key(|word| word.chars().count()) else {
         return Ok(Vec::new());
@@ -198,7 +199,7 @@ pub fn search(
             }
             // The texts may have changed since the story was indexed.
             if let Some(details) = render_story(tx, viewer, &story)?
-                && query_words.is_subset(&search_words(&details))
+                && query_words.is_subset(&story_words(&details))
             {
                 found.push(details);
             }
@@ -207,7 +208,7 @@ pub fn search(
     Ok(found)
 }
 
-fn search_words(details: &NewsStoryDetails) -> BTreeSet<String> {
+fn story_words(details: &NewsStoryDetails) -> BTreeSet<String> {
     let mut text = [details.name.as_str(), &details.category, &details.hook, &details.summary].join(" ");
     for names in [&details.keywords, &details.topics, &details.mentioned_usernames, &details.tickers] {
         for name in names {
@@ -215,8 +216,7 @@ fn search_words(details: &NewsStoryDetails) -> BTreeSet<String> {
             text.push_str(name);
         }
     }
-    let all: BTreeSet<String> = split_words(&text).collect();
-    all.into_iter().take(MAX_WORDS).collect()
+    searched_words(&text).into_iter().take(MAX_WORDS).collect()
 }
 
 /// Derives a story's texts from its posts; none if too few posts are left. Posts whose authors block the viewer are
@@ -417,7 +417,7 @@ fn update_story(tx: &mut Tx<'_>, topic: &str, posts: &[PostId]) -> Result<bool, 
     let Some(details) = render_story(tx, Viewer::anonymous(), &story)? else {
         return Ok(false);
     };
-    news_stories::upsert(tx, &story, &search_words(&details))?;
+    news_stories::upsert(tx, &story, &story_words(&details))?;
     if is_new {
         announce_story(tx, &story)?;
     }

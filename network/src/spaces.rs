@@ -4,11 +4,12 @@
 use base::id::encode_base62;
 use base::refusal::ResourceRef;
 use base::text::{identify_language, normalize};
-use base::{Error, Fault, PostId, Refusal, Time, UserId, sorted_distinct};
+use base::{Error, Fault, PostId, Refusal, Time, UserId};
 use serde_json::json;
 use store::spaces::{self, Space, SpaceRole, SpaceState};
 use store::{Tx, event_log, posts};
 
+use crate::search_words::searched_words;
 use crate::users;
 use crate::visibility::{self, AccessDenial, Visibility, find_post_denial};
 
@@ -69,7 +70,7 @@ pub fn create(tx: &mut Tx<'_>, creator: UserId, new: &NewSpace) -> Result<Space,
         subscriber_count: 0,
     };
     spaces::insert(tx, &space)?;
-    spaces::index_words(tx, space.id, space.state, &normalized_words(&space.title))?;
+    spaces::index_words(tx, space.id, space.state, &words_of_title(&space.title))?;
     add_hosts_and_invitees(tx, &space, new)?;
     add_topics(tx, &space, &new.topics)?;
     append_space_event(tx, "spaces.create", creator, space.id, None)?;
@@ -83,7 +84,7 @@ pub fn create(tx: &mut Tx<'_>, creator: UserId, new: &NewSpace) -> Result<Space,
 pub fn index_title(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
     match spaces::find_by_id(tx, id)? {
         Some(space) if matches!(space.state, SpaceState::Scheduled | SpaceState::Live) => {
-            spaces::index_words(tx, id, space.state, &normalized_words(&space.title))
+            spaces::index_words(tx, id, space.state, &words_of_title(&space.title))
         }
         _ => Ok(()),
     }
@@ -165,7 +166,7 @@ fn start_space(tx: &mut Tx<'_>, mut space: Space) -> Result<Space, Error> {
     space.started_at = Some(now);
     space.updated_at = now;
     spaces::update(tx, &space)?;
-    spaces::index_words(tx, space.id, space.state, &normalized_words(&space.title))?;
+    spaces::index_words(tx, space.id, space.state, &words_of_title(&space.title))?;
     let parts = spaces::list_hosts_and_speakers(tx, &[space.id])?;
     for (_, role, user) in parts {
         if role == SpaceRole::Host && spaces::add_role(tx, space.id, SpaceRole::Participant, user)? {
@@ -358,9 +359,9 @@ pub enum SpaceStateFilter {
 
 /// The newest spaces whose titles contain all words of a text.
 pub fn search(tx: &mut Tx<'_>, text: &str, states: SpaceStateFilter, limit: usize) -> Result<Vec<Space>, Fault> {
-    let words = normalized_words(text);
-    // No title has this many words.
-    if words.len() > TITLE_LENGTH {
+    let words = words_of_title(text);
+    // No title has this many words and pairs of letters.
+    if words.len() > 2 * TITLE_LENGTH {
         return Ok(Vec::new());
     }
     let mut ids = Vec::new();
@@ -377,11 +378,9 @@ pub fn search(tx: &mut Tx<'_>, text: &str, states: SpaceStateFilter, limit: usiz
     Ok(found)
 }
 
-/// Normalized words, sorted and without duplicates.
-fn normalized_words(text: &str) -> Vec<String> {
-    let lower = normalize(text).to_lowercase();
-    let words = lower.split(|letter: char| !letter.is_alphanumeric());
-    sorted_distinct(words.filter(|word| !word.is_empty()).map(str::to_owned))
+/// Sorted, without duplicates.
+fn words_of_title(title: &str) -> Vec<String> {
+    searched_words(title).into_iter().collect()
 }
 
 /// Locks a space; refused unless it is in one of the states.
@@ -415,16 +414,4 @@ fn append_host_event(tx: &mut Tx<'_>, kind: &str, space: &Space) -> Result<(), F
     let hosts: Vec<String> = hosts.map(|(_, _, user)| user.to_string()).collect();
     let body = json!({ "space_id": encode_base62(space.id), "host_ids": hosts }).to_string();
     event_log::append(tx, kind, space.creator_id.get(), space.id, &body)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::normalized_words;
-
-    #[test]
-    fn words_have_one_form() {
-        assert_eq!(normalized_words("Hello, HELLO wörld-42!"), ["42", "hello", "wörld"]);
-        assert_eq!(normalized_words("Cafe\u{301}"), normalized_words("CAFÉ"));
-        assert!(normalized_words("… — !").is_empty());
-    }
 }

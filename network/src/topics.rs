@@ -18,7 +18,7 @@ use store::{Tx, follows, graph};
 use crate::visibility::{AuthorVisibilities, Viewer, Visibility};
 
 pub use words::{extract_topics, find_topic_spelling};
-pub(crate) use words::{significant_words, split_sentences, split_words};
+pub(crate) use words::{significant_words, split_sentences};
 
 pub const TOPICS_READER: LogReader = LogReader::from_start("topics");
 const HOUR_MS: i64 = 3_600_000;

@@ -29,34 +29,14 @@ table! {
     }
 }
 
-/// Longer words are indexed and searched by this many characters.
-const MAX_PREFIX_CHARS: usize = 24;
-
-fn lowercase_words(text: &str) -> impl Iterator<Item = String> {
-    let words = text.split(|letter: char| !letter.is_alphanumeric());
-    let words = words.filter(|word| !word.is_empty());
-    words.map(|word| word.to_lowercase().chars().take(MAX_PREFIX_CHARS).collect())
-}
-
-/// The words of a text and all their prefixes.
-fn word_prefixes(text: &str) -> BTreeSet<String> {
-    let mut all = BTreeSet::new();
-    for word in lowercase_words(text) {
-        let ends = word.char_indices().map(|(place, _)| place).skip(1);
-        let ends = ends.chain([word.len()]);
-        all.extend(ends.filter_map(|end| word.get(..end)).map(str::to_owned));
-    }
-    all
-}
-
 pub fn insert(tx: &mut Tx<'_>, community: &Community) -> Result<(), Fault> {
-    insert!(tx, Community, community)?;
-    index_words(tx, community)
+    insert!(tx, Community, community)
 }
 
-pub fn index_words(tx: &mut Tx<'_>, community: &Community) -> Result<(), Fault> {
-    for word in word_prefixes(&format!("{} {}", community.name, community.description)) {
-        insert_new_later!(tx, "community_word", word = &word, community_id = community.id)?;
+/// Adds words that the community is found by.
+pub fn index_words(tx: &mut Tx<'_>, community: i64, words: &BTreeSet<String>) -> Result<(), Fault> {
+    for word in words {
+        insert_new_later!(tx, "community_word", word = word, community_id = community)?;
     }
     Ok(())
 }
@@ -83,40 +63,15 @@ pub fn list(tx: &mut Tx<'_>, after: i64, limit: i64) -> Result<Vec<Community>, F
     tx.query_rows(sql, &[after.into(), limit.into()])
 }
 
-const SEARCH_BATCH: i64 = 200;
-
-/// The newest communities below an id whose name or description has, for every word of the query, a word with that
-/// prefix; newest first.
-pub fn search(tx: &mut Tx<'_>, query: &str, below: i64, limit: usize) -> Result<Vec<Community>, Fault> {
-    let mut words: Vec<String> = lowercase_words(query).collect();
-    // The longest word leaves the fewest candidates.
-    words.sort_by_key(|word| std::cmp::Reverse(word.chars().count()));
-    words.dedup();
-    let Some((first, others)) = words.split_first() else {
-        return Ok(Vec::new());
-    };
-    let (mut found, mut below) = (Vec::new(), below);
-    loop {
-        let sql = sql!(
-            "SELECT ",
-            Community::COLUMNS,
-            " FROM community_word JOIN community ON id = community_id \
-             WHERE word = $1 AND community_id < $2 ORDER BY community_id DESC LIMIT $3"
-        );
-        let batch: Vec<Community> = tx.query_rows(sql, &[first.into(), below.into(), SEARCH_BATCH.into()])?;
-        let last = batch.last().map(|community| community.id);
-        let full = i64::try_from(batch.len()).unwrap_or(SEARCH_BATCH) >= SEARCH_BATCH;
-        found.extend(batch.into_iter().filter(|community| {
-            let prefixes = word_prefixes(&format!("{} {}", community.name, community.description));
-            others.iter().all(|word| prefixes.contains(word))
-        }));
-        match last {
-            Some(last) if full && found.len() < limit => below = last,
-            _ => break,
-        }
-    }
-    found.truncate(limit);
-    Ok(found)
+/// Those with a word and an id below `below`, newest first.
+pub fn list_by_word(tx: &mut Tx<'_>, word: &str, below: i64, limit: i64) -> Result<Vec<Community>, Fault> {
+    let sql = sql!(
+        "SELECT ",
+        Community::COLUMNS,
+        " FROM community_word JOIN community ON id = community_id \
+         WHERE word = $1 AND community_id < $2 ORDER BY community_id DESC LIMIT $3"
+    );
+    tx.query_rows(sql, &[word.into(), below.into(), limit.into()])
 }
 
 /// Returns false if the user is already a member.

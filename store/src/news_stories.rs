@@ -107,6 +107,11 @@ pub fn upsert(tx: &mut Tx<'_>, story: &NewsStory, words: &BTreeSet<String>) -> R
         story,
         updated_at = story.updated_at
     )?;
+    index_words(tx, story, words)
+}
+
+/// Replaces the index words.
+pub fn index_words(tx: &mut Tx<'_>, story: &NewsStory, words: &BTreeSet<String>) -> Result<(), Fault> {
     let sql = "DELETE FROM story_word WHERE story_id = $1";
     tx.execute_later(sql, &[story.id.into()])?;
     for word in words {

@@ -22,7 +22,7 @@ pub(crate) async fn search(call: RequestContext) -> Result<HttpReply, Error> {
     let request = call.render_request(ObjectKind::COMMUNITY);
     let (_, below) = page.descending_bounds();
     let limit = page.limit;
-    let found = call.read(move |tx| Ok(stored::search(tx, &query, below, limit + 1)?));
+    let found = call.read(move |tx| Ok(network::communities::search(tx, &query, below, limit + 1)?));
     let mut found = found.await?;
     let more = found.len() > limit;
     found.truncate(limit);

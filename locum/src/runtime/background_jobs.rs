@@ -13,7 +13,7 @@ use identity::account_deletion;
 use network::emails::{self, Mailer};
 use network::interactions::{INTERACTIONS_READER, record_interactions};
 use network::retention::{RetentionPeriods, create_partitions, prune_expired};
-use network::unpublished_posts;
+use network::{search_words, unpublished_posts};
 use store::NodeRole;
 use store::event_log::{LogEvent, LogReader};
 use web::error_formats::error_message;
@@ -298,6 +298,7 @@ pub(super) async fn remove_expired(instance: &Instance, uploads: Option<&UploadP
         uploads.remove_expired().await?;
     }
     instance.store.write(|tx| Ok(account_deletion::reopen_incomplete(tx)?)).await?;
+    while instance.store.write(|tx| Ok(search_words::rebuild_part(tx)?)).await? {}
     let swept = swept?;
     for (what, rows) in swept.iter().filter(|(_, rows)| *rows > 0) {
         tracing::debug!(what, rows, "swept");

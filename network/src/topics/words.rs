@@ -31,7 +31,7 @@ fn strip_urls(text: &str) -> String {
 }
 
 /// In order, lower case.
-pub(crate) fn split_words(text: &str) -> impl Iterator<Item = String> {
+fn split_words(text: &str) -> impl Iterator<Item = String> {
     let words = text.split(|letter: char| !letter.is_alphanumeric());
     let words = words.filter(|word| !word.is_empty());
     words.map(|word| word.to_lowercase().chars().take(MAX_LENGTH).collect())

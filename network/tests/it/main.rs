@@ -18,6 +18,8 @@ mod post_actions;
 #[cfg(test)]
 mod posting;
 #[cfg(test)]
+mod search_words;
+#[cfg(test)]
 mod storing;
 #[cfg(test)]
 mod timelines;

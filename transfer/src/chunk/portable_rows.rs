@@ -166,7 +166,7 @@ fn app_from_row(row: &PortableRow) -> Result<App, Fault> {
 fn index_for_search(tx: &mut Tx<'_>, kind: &str, id: i64) -> Result<(), Fault> {
     match kind {
         "community" => match communities::find_by_id(tx, id)? {
-            Some(community) => communities::index_words(tx, &community),
+            Some(community) => network::communities::index_words(tx, &community),
             None => Ok(()),
         },
         "space" => network::spaces::index_title(tx, id),

@@ -314,7 +314,7 @@ fn something_of_everything_comes_back_the_same_on_either_engine() {
             assert_eq!(copy.lines().await, exported);
             assert!(again.taken.is_empty(), "{:?}", again.taken);
             let found = |tx: &mut Tx<'_>| {
-                let community = store::communities::search(tx, "sail", i64::MAX, 10)?.len();
+                let community = network::communities::search(tx, "sail", i64::MAX, 10)?.len();
                 let live = network::spaces::search(tx, "harbour", network::spaces::SpaceStateFilter::All, 10)?;
                 let news = network::news::search(tx, Viewer::anonymous(), "boat", Time::from_ms(0), 10)?.len();
                 Ok((community, live.len(), news))
