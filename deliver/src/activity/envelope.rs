@@ -11,6 +11,8 @@ use view::EventPayload;
 pub struct EventEnvelope {
     pub app: AppId,
     pub webhook: Option<i64>,
+    /// None for the activity of an account.
+    pub subscription_id: Option<i64>,
     /// The log entry's number.
     pub seq: i64,
     /// Identifies the event, so that receivers can discard duplicates.

@@ -210,6 +210,7 @@ impl SubscriptionMatcher<'_> {
                 events.push(EventEnvelope {
                     app: account.app_id,
                     webhook: Some(account.webhook_id),
+                    subscription_id: None,
                     seq: entry.event.seq,
                     id,
                     order_key: user,
@@ -242,6 +243,7 @@ impl SubscriptionMatcher<'_> {
             events.push(EventEnvelope {
                 app: webhook.app_id,
                 webhook: Some(id),
+                subscription_id: None,
                 seq: entry.event.seq,
                 id: envelope::event_id(entry.event.seq, "account", id, user),
                 // No earlier event is left to be ordered with.
@@ -275,6 +277,7 @@ fn build_envelope(
     EventEnvelope {
         app: subscription.app_id,
         webhook: subscription.webhook_id,
+        subscription_id: Some(subscription.id),
         seq: entry.event.seq,
         id,
         order_key: order,

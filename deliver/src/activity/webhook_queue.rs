@@ -26,7 +26,8 @@ pub fn enqueue_webhook_events(tx: &mut Tx<'_>, events: &[LogEvent], config: Acti
         let Some(webhook_id) = envelope.webhook else {
             continue;
         };
-        let is_withdrawn = |user| consenting.contains(&user) && !consents.contains(&(webhook_id, user));
+        let is_withdrawn =
+            |user| consenting.contains(&user) && !consents.contains(&(webhook_id, user, envelope.subscription_id));
         if envelope.consenting_user.is_some_and(is_withdrawn) {
             continue;
         }
@@ -46,9 +47,9 @@ pub fn enqueue_webhook_events(tx: &mut Tx<'_>, events: &[LogEvent], config: Acti
     Ok(())
 }
 
-/// The webhooks that still receive what depends on the consent of some users. A withdrawal waits from now on, so that it
-/// deletes what is enqueued meanwhile.
-fn lock_consents(tx: &mut Tx<'_>, consenting: &BTreeSet<UserId>) -> Result<HashSet<(i64, UserId)>, Fault> {
+/// The webhooks and subscriptions that still receive what depends on the consent of some users. A withdrawal waits from now
+/// on, so that it deletes what is enqueued meanwhile.
+fn lock_consents(tx: &mut Tx<'_>, consenting: &BTreeSet<UserId>) -> Result<HashSet<(i64, UserId, Option<i64>)>, Fault> {
     let ids: Vec<i64> = consenting.iter().map(|user| user.get()).collect();
     if ids.is_empty() {
         return Ok(HashSet::new());
@@ -57,9 +58,10 @@ fn lock_consents(tx: &mut Tx<'_>, consenting: &BTreeSet<UserId>) -> Result<HashS
         users::lock_shared(tx, *user);
     }
     let activities = activity::list_by_users(tx, &ids)?;
-    let activities = activities.into_iter().filter_map(|found| Some((found.webhook_id?, found.user_id?)));
+    let activities =
+        activities.into_iter().filter_map(|found| Some((found.webhook_id?, found.user_id?, Some(found.id))));
     let accounts = account_activity::list_by_users(tx, &ids)?;
-    let accounts = accounts.into_iter().map(|found| (found.webhook_id, found.user_id));
+    let accounts = accounts.into_iter().map(|found| (found.webhook_id, found.user_id, None));
     Ok(activities.chain(accounts).collect())
 }
 
