@@ -64,4 +64,6 @@ pub struct Instance {
     pub search_backend: Option<SearchBackend>,
     /// One per process, because it caches its sets.
     pub evaluator: Arc<Evaluator>,
+    /// What the audit log says of the command that is executed.
+    pub command: Option<Arc<serde_json::Value>>,
 }

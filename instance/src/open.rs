@@ -88,6 +88,7 @@ pub fn open(
         search: None,
         search_backend: None,
         evaluator: ads_delivery::evaluator::Evaluator::new(None),
+        command: None,
     })
 }
 

@@ -114,6 +114,8 @@ audit_actions! {
     KEY_ROTATE = "key.rotate";
     /// All stored secrets were encrypted with the current master key.
     KEY_REWRAP = "key.rewrap";
+    /// A command changed something that has no entry of its own.
+    COMMAND_RUN = "command.run";
 }
 
 impl AuditAction {

@@ -101,10 +101,10 @@ pub(super) async fn execute(instance: &Instance, command: AdsCommand) -> Result<
         AccountCommand::Promote { account, user } => {
             let site = email_site(instance).await?;
             let promote = move |tx: &mut Tx<'_>| allow_promotion(tx, &site, &account, &user);
-            instance.store.write(promote).await
+            instance.write(promote).await
         }
         change => {
-            let changed = instance.store.write(move |tx| execute_account_command(tx, &change));
+            let changed = instance.write(move |tx| execute_account_command(tx, &change));
             changed.await
         }
     }
@@ -280,7 +280,7 @@ pub async fn recommend_for_instrument(
     let shared = adviser.clone();
     let found = instance.store.read(move |tx| shared.find_improvements(tx, id)).await?;
     let says = adviser.clone();
-    let say = instance.store.write(move |tx| says.publish_findings(tx, id, due, &found));
+    let say = instance.write(move |tx| says.publish_findings(tx, id, due, &found));
     say.await
 }
 

@@ -89,7 +89,7 @@ pub(super) async fn execute(instance: &Instance, command: AnnotationCommand) -> 
         }
         AnnotationCommand::Import { path } => import_file(instance, &path).await,
         AnnotationCommand::Remove { domain, entity } => {
-            let version = instance.store.write(move |tx| annotations::remove_entity(tx, domain, entity)).await?;
+            let version = instance.write(move |tx| annotations::remove_entity(tx, domain, entity)).await?;
             let version = version.ok_or_else(|| find::not_found("entity", &format!("{domain}.{entity}")))?;
             instance.store.context().annotations.expect_version(version);
             Ok(json!({}))
@@ -124,7 +124,7 @@ fn parse_after(text: &str) -> Result<(i64, i64), Error> {
 }
 
 async fn put_entities(instance: &Instance, entities: Vec<AnnotationEntity>) -> Result<(), Error> {
-    let version = instance.store.write(move |tx| annotations::put_entities(tx, &entities)).await?;
+    let version = instance.write(move |tx| annotations::put_entities(tx, &entities)).await?;
     instance.store.context().annotations.expect_version(version);
     Ok(())
 }

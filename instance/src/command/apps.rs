@@ -107,32 +107,32 @@ pub struct NewAppArgs {
 pub(super) async fn execute(instance: &Instance, command: AppCommand) -> Result<Value, Error> {
     let store = &instance.store;
     match command {
-        AppCommand::Create(new) => store.write(move |tx| create_app(tx, &new)).await,
+        AppCommand::Create(new) => instance.write(move |tx| create_app(tx, &new)).await,
         AppCommand::List { owner } => store.read(move |tx| list_apps(tx, owner.as_deref())).await,
         AppCommand::Keys { app } => {
             let found = store.read(move |tx| find::app(tx, &app)).await;
             found.map(|app| render_app(&app))
         }
-        AppCommand::Rotate { app, which } => store.write(move |tx| rotate_credential(tx, &app, &which)).await,
+        AppCommand::Rotate { app, which } => instance.write(move |tx| rotate_credential(tx, &app, &which)).await,
         AppCommand::Callbacks { app, urls } => {
-            let changed = store.write(move |tx| {
+            let changed = instance.write(move |tx| {
                 change_app(tx, &app, "callback_urls", |profile| profile.callback_urls.clone_from(&urls))
             });
             changed.await.map(|app| render_app(&app))
         }
         AppCommand::Type { app, kind } => {
-            let changed = store.write(move |tx| {
+            let changed = instance.write(move |tx| {
                 let kind = parse_word("kind", &kind)?;
                 change_app(tx, &app, "kind", |profile| profile.kind = kind)
             });
             changed.await.map(|app| render_app(&app))
         }
         AppCommand::Access(asked) => {
-            let changed = store.write(move |tx| set_access(tx, &asked));
+            let changed = instance.write(move |tx| set_access(tx, &asked));
             changed.await.map(|app| render_app(&app))
         }
         AppCommand::Delete { app } => {
-            let deleted = store.write(move |tx| {
+            let deleted = instance.write(move |tx| {
                 let found = find::app(tx, &app)?;
                 apps::delete(tx, found.id)?;
                 record_audit(tx, AuditAction::APP_DELETE, found.id, &json!({"name": found.name}))?;

@@ -8,7 +8,7 @@ use base::{AppId, Error, Fault, UserId};
 use clap::Subcommand;
 use network::audit::{self, AuditAction, AuditActor, AuditEntry, AuditFilter};
 use serde_json::{Value, json};
-use store::Tx;
+use store::{TransactionWork, Tx};
 
 use super::find;
 use super::limit::LimitArgs;
@@ -104,6 +104,22 @@ fn render_entry(entry: &AuditEntry) -> Value {
     })
 }
 
+impl Instance {
+    /// Runs `work` in a transaction. What a command changes has an entry in the audit log: that of `work`, or one with the
+    /// command.
+    pub(super) async fn write<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> Result<T, Error> {
+        let command = self.command.clone();
+        let audited = move |tx: &mut Tx<'_>| {
+            let done = work(tx)?;
+            if let Some(command) = command.as_ref().filter(|_| !tx.has_audit_entry()) {
+                record(tx, AuditAction::COMMAND_RUN, None, command)?;
+            }
+            Ok(done)
+        };
+        self.store.write(audited).await
+    }
+}
+
 /// Records in the caller's transaction.
 pub(super) fn record(tx: &mut Tx<'_>, kind: AuditAction, app: Option<AppId>, detail: &Value) -> Result<(), Fault> {
     audit::append(tx, &AuditActor::operator(), kind, app, detail)
@@ -111,6 +127,24 @@ pub(super) fn record(tx: &mut Tx<'_>, kind: AuditAction, app: Option<AppId>, det
 
 /// Records in a transaction of its own.
 pub(super) async fn record_separately(instance: &Instance, kind: AuditAction, detail: Value) -> Result<(), Error> {
-    let note = move |tx: &mut Tx<'_>| Ok(record(tx, kind, None, &detail)?);
-    instance.store.write(note).await
+    instance.write(move |tx| Ok(record(tx, kind, None, &detail)?)).await
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    /// Those that write many batches have one entry for all.
+    const OWN_TRANSACTIONS: [&str; 3] = ["audit.rs", "keys.rs", "simulation.rs"];
+
+    #[test]
+    fn commands_write_in_transactions_with_an_audit_entry() {
+        for entry in Path::new(env!("CARGO_MANIFEST_DIR")).join("src/command").read_dir().unwrap() {
+            let path = entry.unwrap().path();
+            let text = std::fs::read_to_string(&path).unwrap();
+            let name = path.file_name().unwrap().to_str().unwrap();
+            let is_audited = !text.contains("store.write(") || OWN_TRANSACTIONS.contains(&name);
+            assert!(is_audited, "{name} writes with store.write: use Instance::write");
+        }
+    }
 }

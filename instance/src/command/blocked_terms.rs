@@ -58,12 +58,12 @@ pub(super) async fn execute_term_command(instance: &Instance, command: TermComma
         }
         TermCommand::Block { kind, term, hold } => {
             let work = move |tx: &mut Tx<'_>| blocked_terms::set(tx, &AuditActor::operator(), kind.into(), &term, hold);
-            instance.store.write(work).await.map(|term| render_term(&term))
+            instance.write(work).await.map(|term| render_term(&term))
         }
         TermCommand::Unblock { kind, term } => {
             let shown = term.clone();
             let work = move |tx: &mut Tx<'_>| blocked_terms::delete(tx, &AuditActor::operator(), kind.into(), &term);
-            instance.store.write(work).await?;
+            instance.write(work).await?;
             Ok(json!({ "term": shown, "blocked": false }))
         }
     }

@@ -74,7 +74,7 @@ pub(super) async fn execute(instance: &Instance, command: CommunityCommand) -> R
     match command {
         CommunityCommand::Create { name, owner, description, access, join_policy } => {
             let new = NewCommunity { name, description, access, join_policy };
-            let made = instance.store.write(move |tx| {
+            let made = instance.write(move |tx| {
                 let owner = find::user(tx, &owner)?;
                 communities::create(tx, owner.id, &new)
             });
@@ -110,7 +110,7 @@ async fn change_membership(
     act: impl Fn(&mut Tx<'_>, i64, UserId) -> Result<Community, Error> + Send + 'static,
 ) -> Result<Value, Error> {
     let id = parse_id(community)?;
-    let changed = instance.store.write(move |tx| {
+    let changed = instance.write(move |tx| {
         let user = find::user(tx, &user)?;
         act(tx, id, user.id)
     });

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::Value;
 use store::NodePurpose;
 
-use super::request::{CommandRequest, LocalInputs};
+use super::request::{CommandRequest, LocalInputs, describe_command};
 use super::simulation::follow_and_print;
 use super::{AdminCommand, AdsCommand, CommandAnswer, ControlEndpoint, client, execute};
 use crate::CreatePolicy;
@@ -67,15 +67,16 @@ pub(super) fn run_command_with_arguments(
     let mut inputs = LocalInputs::of_caller()?;
     command.read_local_inputs(&mut inputs)?;
     let bar = TerminalProgress::new(output, command.progress_label());
+    let description = describe_command(&arguments);
     let forward = |server: &ControlEndpoint| send_to_server(server, CommandRequest::new(arguments, inputs)?);
-    let value = execute_or_forward(common, &command, forward, &bar);
+    let value = execute_or_forward(common, (&command, description), forward, &bar);
     bar.clear();
     value
 }
 
 fn execute_or_forward(
     common: &GlobalArgs,
-    command: &AdminCommand,
+    (command, description): (&AdminCommand, Value),
     forward: impl FnOnce(&ControlEndpoint) -> Result<Value, CommandError>,
     bar: &TerminalProgress,
 ) -> Result<Value, CommandError> {
@@ -114,7 +115,7 @@ fn execute_or_forward(
         let progress = Arc::new(bar.clone());
         match crate::open(Arc::clone(&settings), CreatePolicy::RequireExisting, NodePurpose::Command, progress) {
             Ok(instance) => {
-                let value = crate::block_on(execute(&instance, command.clone()));
+                let value = crate::block_on(execute(instance.clone(), command.clone(), description));
                 instance.store.close();
                 return Ok(value?);
             }

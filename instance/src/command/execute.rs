@@ -26,9 +26,15 @@ pub enum CommandAnswer {
     Refused(String),
 }
 
-/// Boxed, so that the commands are compiled once and not in each caller.
-pub(super) fn execute(instance: &Instance, command: AdminCommand) -> BoxFuture<'_, Result<Value, Error>> {
-    Box::pin(dispatch(instance, command))
+/// `description` is what the audit log says of the command. Boxed, so that the commands are compiled once and not in each
+/// caller.
+pub(super) fn execute(
+    instance: Instance,
+    command: AdminCommand,
+    description: Value,
+) -> BoxFuture<'static, Result<Value, Error>> {
+    let instance = Instance { command: Some(Arc::new(description)), ..instance };
+    Box::pin(async move { dispatch(&instance, command).await })
 }
 
 async fn dispatch(instance: &Instance, command: AdminCommand) -> Result<Value, Error> {
@@ -86,9 +92,13 @@ pub async fn answer_request(instance: Instance, body: &[u8]) -> Value {
     let instance = Instance { progress: Arc::new(NoProgress), ..instance };
     let request = serde_json::from_slice::<CommandRequest>(body);
     let unreadable = |error: serde_json::Error| format!("unknown command: {error}");
-    let answer = match request.map_err(unreadable).and_then(CommandRequest::into_command) {
+    let parsed = request.map_err(unreadable).and_then(|request| {
+        let description = request.describe();
+        Ok((request.into_command()?, description))
+    });
+    let answer = match parsed {
         Err(reason) => CommandAnswer::Refused(reason),
-        Ok(command) => match Box::pin(execute(&instance, command)).await {
+        Ok((command, description)) => match execute(instance, command, description).await {
             Ok(value) => CommandAnswer::Done(value),
             Err(error) => {
                 if let Error::Failed(fault) = &error {

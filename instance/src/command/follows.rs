@@ -43,7 +43,7 @@ pub(super) async fn execute(instance: &Instance, command: FollowCommand) -> Resu
             store.read(move |tx| list_follow_requests(tx, &user, limit)).await
         }
         FollowCommand::Approve { user, follower } => {
-            let done = store.write(move |tx| {
+            let done = instance.write(move |tx| {
                 let (user, follower) = (find::user(tx, &user)?, find::user(tx, &follower)?);
                 follows::approve_request(tx, user.id, follower.id)?;
                 Ok(json!({ "user": user.username, "follower": follower.username, "approved": true }))
@@ -51,7 +51,7 @@ pub(super) async fn execute(instance: &Instance, command: FollowCommand) -> Resu
             done.await
         }
         FollowCommand::Deny { user, follower } => {
-            let done = store.write(move |tx| {
+            let done = instance.write(move |tx| {
                 let (user, follower) = (find::user(tx, &user)?, find::user(tx, &follower)?);
                 follows::deny_request(tx, user.id, follower.id)?;
                 Ok(json!({ "user": user.username, "follower": follower.username, "approved": false }))

@@ -32,7 +32,7 @@ pub(super) async fn execute(instance: &Instance, invite: InviteArgs) -> Result<V
         return Err(Refusal::forbidden(detail).into());
     }
     let (site, email) = (email_site(instance).await?, invite.email.unwrap_or_default());
-    let made = instance.store.write(move |tx| {
+    let made = instance.write(move |tx| {
         let link = email_links::create_invitation(tx, &site, &AuditActor::operator(), email.trim())?;
         Ok::<(String, Time), Error>((link, tx.now().plus_ms(email_links::INVITE_TTL_MS)))
     });

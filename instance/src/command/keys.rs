@@ -55,10 +55,7 @@ async fn reencrypt_secrets(instance: &Instance) -> Result<Value, Error> {
     let (sealed, current) = walk_secrets(instance, false).await?;
     let by = current_key_name(instance);
     let note = json!({ "key": by, "sealed": sealed });
-    let noted = instance
-        .store
-        .write(move |tx| Ok(audit::append(tx, &AuditActor::operator(), AuditAction::KEY_REWRAP, None, &note)?));
-    noted.await?;
+    super::audit::record_separately(instance, AuditAction::KEY_REWRAP, note).await?;
     Ok(render_keys(instance, json!({ "sealed_anew": sealed, "sealed_with_current": current })))
 }
 
@@ -104,7 +101,7 @@ async fn rotate_master_key(instance: &Instance) -> Result<(), Error> {
         instance.store.context().keyring.rotate(next);
     }
     let note = json!({ "before": before, "key": current_key_name(instance) });
-    let noted = instance.store.write(move |tx| {
+    let noted = instance.write(move |tx| {
         meta::require_current_master_key(tx)?;
         Ok(audit::append(tx, &AuditActor::operator(), AuditAction::KEY_ROTATE, None, &note)?)
     });

@@ -80,7 +80,7 @@ pub(super) async fn execute(instance: &Instance, command: LinkCommand) -> Result
                 images: images?,
             };
             let url = page.url.clone();
-            instance.store.write(move |tx| link_facts::describe(tx, &page)).await?;
+            instance.write(move |tx| link_facts::describe(tx, &page)).await?;
             show(instance, url).await
         }
         LinkCommand::Import { path } => import(instance, &path).await,
@@ -143,6 +143,6 @@ async fn import(instance: &Instance, path: &Path) -> Result<Value, Error> {
 async fn describe_all(instance: &Instance, pages: Vec<LinkDescription>) -> Result<usize, Error> {
     let count = pages.len();
     let write = move |tx: &mut Tx<'_>| pages.iter().try_for_each(|page| link_facts::describe(tx, page));
-    instance.store.write(write).await?;
+    instance.write(write).await?;
     Ok(count)
 }

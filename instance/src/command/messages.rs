@@ -97,7 +97,7 @@ pub(super) async fn execute(instance: &Instance, command: MessageCommand) -> Res
             render_change(tx, &conversation, changed)
         }
     };
-    instance.store.write(work).await
+    instance.write(work).await
 }
 
 fn set_dm_policy(tx: &mut Tx<'_>, user: &str, everyone: bool) -> Result<Value, Error> {

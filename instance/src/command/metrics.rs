@@ -48,7 +48,7 @@ pub(super) async fn execute(instance: &Instance, command: MetricsCommand) -> Res
         }
     }
     let counts = PostHourCounts { impressions, link_clicks, profile_clicks };
-    let add = instance.store.write(move |tx| {
+    let add = instance.write(move |tx| {
         let id = find::post_id(&post)?;
         let found = store::posts::find_by_id(tx, id)?.filter(|post| post.state == PostState::Live);
         // Views of a repost are those of the original.

@@ -173,7 +173,7 @@ pub(super) async fn execute(instance: &Instance, command: ModerationCommand) -> 
         Command::Show { report } => show_report(instance, report).await,
         Command::Dismiss { report } => {
             let work = move |tx: &mut Tx<'_>| reports::dismiss(tx, &AuditActor::operator(), report);
-            instance.store.write(work).await?;
+            instance.write(work).await?;
             Ok(json!({ "report": report.to_string(), "dismissed": true }))
         }
         Command::Remove { post, reason } => act_on_post(instance, Kind::Remove, post, EndArgs::default(), reason).await,
@@ -244,13 +244,13 @@ async fn act(
         };
         moderation::act(tx, &site, &AuditActor::operator(), &new)
     };
-    instance.store.write(work).await.map(|action| render_action(&action))
+    instance.write(work).await.map(|action| render_action(&action))
 }
 
 async fn lift(instance: &Instance, action: i64) -> Result<Value, Error> {
     let site = invite::email_site(instance).await?;
     let work = move |tx: &mut Tx<'_>| moderation::lift(tx, &site, &AuditActor::operator(), action);
-    instance.store.write(work).await.map(|action| render_action(&action))
+    instance.write(work).await.map(|action| render_action(&action))
 }
 
 async fn list_queue(instance: &Instance, after: Option<i64>, limit: i64) -> Result<Value, Error> {
@@ -307,7 +307,7 @@ async fn decide_appeal(
         moderation::decide_appeal(tx, &site, &AuditActor::operator(), action, accept, &answer)?;
         moderation::find_action(tx, action)
     };
-    instance.store.write(work).await.map(|action| render_action(&action))
+    instance.write(work).await.map(|action| render_action(&action))
 }
 
 async fn list_applications(instance: &Instance) -> Result<Value, Error> {
@@ -334,7 +334,7 @@ async fn decide_application(instance: &Instance, id: i64, decision: AppealDecisi
         }
         registration::refuse_application(tx, &site, &actor, id).map(|()| None)
     };
-    let user = instance.store.write(work).await?;
+    let user = instance.write(work).await?;
     Ok(json!({ "application": id.to_string(), "user_id": user.map(|id| id.to_string()) }))
 }
 

@@ -77,7 +77,7 @@ pub(super) async fn execute(instance: &Instance, command: NewsCommand) -> Result
                 post_ids: posts?,
                 publish: !new.draft,
             };
-            let made = instance.store.write(move |tx| news::create(tx, &story));
+            let made = instance.write(move |tx| news::create(tx, &story));
             Ok(render_story(&made.await?))
         }
         NewsCommand::Publish { story } => change_story(instance, &story, news::publish).await,
@@ -128,7 +128,7 @@ pub async fn refresh_trends(instance: &Instance) -> Result<(usize, usize), Error
         return Ok((trends, 0));
     }
     let store = move |tx: &mut Tx<'_>| Ok(news::store_update(tx, &outlook)?);
-    Ok((trends, instance.store.write(store).await?))
+    Ok((trends, instance.write(store).await?))
 }
 
 async fn change_story(
@@ -137,7 +137,7 @@ async fn change_story(
     act: fn(&mut Tx<'_>, i64) -> Result<NewsStory, Error>,
 ) -> Result<Value, Error> {
     let id = parse_id(story)?;
-    let changed = instance.store.write(move |tx| act(tx, id));
+    let changed = instance.write(move |tx| act(tx, id));
     Ok(render_story(&changed.await?))
 }
 

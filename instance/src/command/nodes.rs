@@ -27,7 +27,7 @@ pub(super) async fn execute(instance: &Instance, command: NodeCommand) -> Result
             Ok(found.iter().map(render_node).collect())
         }
         NodeCommand::Drain { number } => {
-            let drained = instance.store.write(move |tx| {
+            let drained = instance.write(move |tx| {
                 let found = nodes::drain(tx, i64::from(number))?;
                 if found { Ok(()) } else { Err(find::not_found("node", &number.to_string())) }
             });

@@ -61,7 +61,7 @@ pub(super) async fn execute(instance: &Instance, command: NoteCommand) -> Result
         }
         NoteCommand::Rate { note, rating, user } => {
             let id = parse_id(&note)?;
-            let rated = instance.store.write(move |tx| {
+            let rated = instance.write(move |tx| {
                 let user = find::user(tx, &user)?;
                 notes::rate(tx, id, user.id, rating == NoteRating::Helpful)
             });
@@ -69,7 +69,7 @@ pub(super) async fn execute(instance: &Instance, command: NoteCommand) -> Result
         }
         NoteCommand::Request { post, user } => {
             let id = find::post_id(&post)?;
-            let asked = instance.store.write(move |tx| {
+            let asked = instance.write(move |tx| {
                 let user = find::user(tx, &user)?;
                 notes::request(tx, user.id, id)
             });
@@ -80,7 +80,7 @@ pub(super) async fn execute(instance: &Instance, command: NoteCommand) -> Result
 
 pub(super) async fn set_note_writer(instance: &Instance, user: String, may: OnOff) -> Result<Value, Error> {
     let may = may == OnOff::On;
-    let changed = instance.store.write(move |tx| {
+    let changed = instance.write(move |tx| {
         let user = find::user(tx, &user)?;
         let changed = notes::set_writer(tx, user.id, may)?;
         Ok::<_, Error>((user, changed))

@@ -69,7 +69,7 @@ pub(super) async fn execute(instance: &Instance, command: PlaceCommand) -> Resul
                 bbox: new.bbox,
                 contained_within: new.within,
             };
-            let made = instance.store.write(move |tx| places::create(tx, &new));
+            let made = instance.write(move |tx| places::create(tx, &new));
             Ok(render_place(&made.await?))
         }
         PlaceCommand::List { after, limit: LimitArgs { limit } } => {

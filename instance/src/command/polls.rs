@@ -36,7 +36,7 @@ pub(super) async fn execute(instance: &Instance, command: PollCommand) -> Result
     match command {
         PollCommand::Vote { post, option, user } => {
             let post = find::post_id(&post)?;
-            let voted = instance.store.write(move |tx| {
+            let voted = instance.write(move |tx| {
                 let user = find::user(tx, &user)?;
                 let poll = polls::vote(tx, user.id, post, option)?;
                 render_poll(tx, &poll, post, &user)

@@ -25,7 +25,7 @@ pub enum PostCommand {
 pub(super) async fn execute(instance: &Instance, command: PostCommand) -> Result<Value, Error> {
     let PostCommand::Withhold { post, countries, copyright } = command;
     let id = find::post_id(&post)?;
-    let withheld = instance.store.write(move |tx| withholding::withhold_post(tx, id, &countries, copyright));
+    let withheld = instance.write(move |tx| withholding::withhold_post(tx, id, &countries, copyright));
     let post = withheld.await?;
     Ok(json!({
         "id": post.id.to_string(),

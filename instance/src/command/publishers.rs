@@ -70,7 +70,9 @@ pub enum CuratedCommand {
 }
 
 pub(super) async fn execute_publisher_command(instance: &Instance, command: PublisherCommand) -> Result<Value, Error> {
-    instance.store.write(move |tx| apply_publisher_command(tx, &command)).await
+    let is_read = matches!(command, PublisherCommand::List);
+    let work = move |tx: &mut Tx<'_>| apply_publisher_command(tx, &command);
+    if is_read { instance.store.read(work).await } else { instance.write(work).await }
 }
 
 pub fn apply_publisher_command(tx: &mut Tx<'_>, command: &PublisherCommand) -> Result<Value, Error> {
@@ -119,7 +121,8 @@ pub fn apply_publisher_command(tx: &mut Tx<'_>, command: &PublisherCommand) -> R
 }
 
 pub(super) async fn execute_curated_command(instance: &Instance, command: CuratedCommand) -> Result<Value, Error> {
-    let changed = instance.store.write(move |tx| match &command {
+    let is_read = matches!(command, CuratedCommand::List);
+    let work = move |tx: &mut Tx<'_>| match &command {
         CuratedCommand::Add { name, description, countries, publishers } => {
             let record = build_category(tx, name, description, countries, publishers)?;
             Ok(render_record(&record))
@@ -141,8 +144,8 @@ pub(super) async fn execute_curated_command(instance: &Instance, command: Curate
             let all = curated_categories::list_all(tx)?;
             Ok(all.iter().map(render_record).collect())
         }
-    });
-    changed.await
+    };
+    if is_read { instance.store.read(work).await } else { instance.write(work).await }
 }
 
 fn build_category(

@@ -1,10 +1,12 @@
 //! Commands as a running server receives them: the arguments, and what only the calling process can read.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use clap::Parser;
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Command, CommandFactory, Parser};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 
 use super::AdminCommand;
 use crate::arguments::GlobalArgs;
@@ -34,6 +36,11 @@ impl CommandRequest {
         Ok(Self { arguments: arguments.collect::<Result<_, _>>()?, inputs })
     }
 
+    /// What the audit log says of the command.
+    pub(super) fn describe(&self) -> Value {
+        describe_command(&self.arguments)
+    }
+
     /// Refuses what is no command with the reason.
     pub(super) fn into_command(mut self) -> Result<AdminCommand, String> {
         let unknown = |error: clap::Error| {
@@ -45,6 +52,34 @@ impl CommandRequest {
         command.read_local_inputs(&mut self.inputs).map_err(|error| error.message().to_owned())?;
         Ok(command)
     }
+}
+
+/// The name and the arguments, other than passwords and those of all commands; null for what is no command.
+pub(super) fn describe_command(arguments: &[impl AsRef<OsStr>]) -> Value {
+    let root = CommandLine::command();
+    let arguments = arguments.iter().map(|argument| argument.as_ref().to_owned());
+    let Ok(matches) = root.clone().try_get_matches_from(arguments) else { return Value::Null };
+    let (mut command, mut matches, mut words) = (&root, &matches, Vec::new());
+    while let Some((name, inner)) = matches.subcommand() {
+        let Some(found) = command.find_subcommand(name) else { break };
+        words.push(name);
+        (command, matches) = (found, inner);
+    }
+    json!({ "command": words.join(" "), "arguments": describe_arguments(command, matches) })
+}
+
+fn describe_arguments(command: &Command, matches: &ArgMatches) -> Map<String, Value> {
+    let given = command.get_arguments().filter(|argument| {
+        !argument.is_global_set()
+            && argument.get_id() != "password"
+            && matches.value_source(argument.get_id().as_str()) == Some(ValueSource::CommandLine)
+    });
+    let describe = |argument: &Arg| {
+        let values = matches.get_raw(argument.get_id().as_str())?;
+        let values: Vec<_> = values.map(|value| value.to_string_lossy()).collect();
+        Some((argument.get_id().to_string(), json!(values.join(" "))))
+    };
+    given.filter_map(describe).collect()
 }
 
 /// What a command needs besides its arguments.

@@ -42,7 +42,7 @@ pub(super) async fn execute(instance: &Instance, command: RoleCommand) -> Result
                 user_roles::grant(tx, &AuditActor::operator(), found.id, role)?;
                 Ok::<_, Error>(json!({ "username": found.username, "role": user_roles::role_name(role) }))
             };
-            instance.store.write(work).await
+            instance.write(work).await
         }
         RoleCommand::Revoke { user } => {
             let work = move |tx: &mut Tx<'_>| {
@@ -50,13 +50,13 @@ pub(super) async fn execute(instance: &Instance, command: RoleCommand) -> Result
                 let had_role = user_roles::revoke(tx, &AuditActor::operator(), found.id)?;
                 Ok::<_, Error>(json!({ "username": found.username, "role": Value::Null, "changed": had_role }))
             };
-            instance.store.write(work).await
+            instance.write(work).await
         }
         RoleCommand::List => instance.store.read(list_roles).await,
         RoleCommand::Setup => {
             let site = invite::email_site(instance).await?;
             let work = move |tx: &mut Tx<'_>| first_owner::replace_setup_links(tx, &site);
-            Ok(json!({ "link": instance.store.write(work).await? }))
+            Ok(json!({ "link": instance.write(work).await? }))
         }
     }
 }

@@ -76,7 +76,9 @@ pub(super) async fn simulate(instance: &Instance, args: SimulateArgs) -> Result<
     let hours = args.hours()?;
     let evaluator = Evaluator::new(instance.search_backend.clone());
     let config = instance.settings.ads_config();
-    run_simulation(&instance.store, (evaluator, config), args, hours).await
+    let report = run_simulation(&instance.store, (evaluator, config), args, hours).await?;
+    instance.write(|_| Ok(())).await?;
+    Ok(report)
 }
 
 /// Simulates the hours before now, a transaction for each of the account's days.

@@ -49,7 +49,7 @@ pub(super) async fn execute(instance: &Instance, command: SiteCommand) -> Result
     if let SiteCommand::Set { setting, value, .. } = command {
         let value = value.unwrap_or_default();
         let work = move |tx: &mut Tx<'_>| site_settings::set_all(tx, &AuditActor::operator(), &[(&setting, &value)]);
-        instance.store.write(work).await?;
+        instance.write(work).await?;
     }
     let work = |tx: &mut Tx<'_>| {
         let mut all = Map::new();

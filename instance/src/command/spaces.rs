@@ -108,7 +108,7 @@ type SpaceAction = fn(&mut Tx<'_>, i64, UserId) -> Result<bool, Error>;
 pub(super) async fn execute(instance: &Instance, command: SpaceCommand) -> Result<Value, Error> {
     let store = &instance.store;
     match command {
-        SpaceCommand::Create(new) => store.write(move |tx| create_space(tx, &new)).await,
+        SpaceCommand::Create(new) => instance.write(move |tx| create_space(tx, &new)).await,
         SpaceCommand::List { limit: LimitArgs { limit } } => {
             let read = store.read(move |tx| Ok(store::spaces::list(tx, i64::MAX, limit)?));
             Ok(read.await?.iter().map(space_summary).collect())
@@ -129,7 +129,7 @@ pub(super) async fn execute(instance: &Instance, command: SpaceCommand) -> Resul
         }
         SpaceCommand::Buy(who) => act_on_space(instance, who, spaces::buy_ticket).await,
         SpaceCommand::Share { who, post } => {
-            let shared = store.write(move |tx| {
+            let shared = instance.write(move |tx| {
                 let space = parse_id(&who.space)?;
                 let user = find::user(tx, &who.user)?.id;
                 let post = PostId::parse(&post).ok_or_else(|| find::not_found("post", &post))?;
@@ -184,7 +184,7 @@ async fn change_space(
     space: String,
     change: fn(&mut Tx<'_>, i64) -> Result<Space, Error>,
 ) -> Result<Value, Error> {
-    let changed = instance.store.write(move |tx| {
+    let changed = instance.write(move |tx| {
         let space = parse_id(&space)?;
         change(tx, space)?;
         show_space(tx, space)
@@ -193,7 +193,7 @@ async fn change_space(
 }
 
 async fn act_on_space(instance: &Instance, who: SpaceUserArgs, act: SpaceAction) -> Result<Value, Error> {
-    let done = instance.store.write(move |tx| {
+    let done = instance.write(move |tx| {
         let space = parse_id(&who.space)?;
         let user = find::user(tx, &who.user)?.id;
         let changed = act(tx, space, user)?;

@@ -85,7 +85,7 @@ pub(super) async fn execute(instance: &Instance, command: OptionCommand) -> Resu
             read.await
         }
         OptionCommand::Remove { kind, value } => {
-            let removed = instance.store.write(move |tx| {
+            let removed = instance.write(move |tx| {
                 let kind = kind.to_ascii_uppercase();
                 if store::ads::options::remove(tx, &kind, &value)? {
                     return Ok(json!({ "type": kind, "value": value }));
@@ -95,7 +95,7 @@ pub(super) async fn execute(instance: &Instance, command: OptionCommand) -> Resu
             removed.await
         }
         OptionCommand::Add(addition) => {
-            let added = instance.store.write(move |tx| {
+            let added = instance.write(move |tx| {
                 let new = build_option(tx, &addition)?;
                 let kind = new.kind.to_ascii_uppercase();
                 let choice = option_catalog::upsert(tx, &new)?;

@@ -98,13 +98,13 @@ pub(super) async fn execute(instance: &Instance, command: TokenCommand) -> Resul
     match command {
         TokenCommand::Mint(mint) => {
             let ttl = token_lifetime(&mint, instance.settings.auth.oauth2_access_ttl.0)?;
-            store.write(move |tx| mint_token(tx, &mint, ttl)).await
+            instance.write(move |tx| mint_token(tx, &mint, ttl)).await
         }
         TokenCommand::Inspect { token } => store.read(move |tx| inspect_token(tx, &token)).await,
-        TokenCommand::Expire(args) => store.write(move |tx| expire_tokens(tx, &args)).await,
+        TokenCommand::Expire(args) => instance.write(move |tx| expire_tokens(tx, &args)).await,
         TokenCommand::Family { token } => store.read(move |tx| show_family(tx, &token)).await,
         TokenCommand::Revoke { token } => {
-            let revoked = store.write(move |tx| tokens::revoke(tx, &token));
+            let revoked = instance.write(move |tx| tokens::revoke(tx, &token));
             revoked.await.map(|()| json!({"revoked": true}))
         }
     }

@@ -50,7 +50,7 @@ pub(super) async fn execute(instance: &Instance, trigger: TriggerArgs) -> Result
         return Err(Refusal::forbidden(DEV_ONLY).into());
     }
     let kind = require_event_kind(&trigger.kind)?;
-    let done = instance.store.write(move |tx| {
+    let done = instance.write(move |tx| {
         let scene = TriggerContext::prepare(tx, &trigger)?;
         let mut told = scene.trigger_event(tx, kind)?;
         told.insert("kind".to_owned(), json!(kind.name));

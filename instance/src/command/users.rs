@@ -280,7 +280,7 @@ pub(super) async fn execute(instance: &Instance, command: UserCommand) -> Result
 }
 
 async fn restore_user(instance: &Instance, user: String) -> Result<Value, Error> {
-    let restored = instance.store.write(move |tx| {
+    let restored = instance.write(move |tx| {
         let found = find::user_or_deleted(tx, &user)?;
         identity::account_states::restore(tx, found.id)
     });
@@ -314,7 +314,7 @@ async fn create_user(instance: &Instance, new: NewUserArgs) -> Result<Value, Err
         email: new.email,
         ..users::NewUser::default()
     };
-    let made = instance.store.write(move |tx| {
+    let made = instance.write(move |tx| {
         let user = users::create(tx, &new)?;
         record_audit(tx, AuditAction::USER_CREATE, user.id)?;
         Ok::<_, Error>(user)
@@ -370,7 +370,7 @@ async fn turn_two_factor_off(instance: &Instance, user: String) -> Result<Value,
         let was_enabled = two_factor::disable(tx, &site, &AuditActor::operator(), found.id)?;
         Ok::<_, Error>(json!({"id": found.id.to_string(), "username": found.username, "changed": was_enabled}))
     };
-    instance.store.write(work).await
+    instance.write(work).await
 }
 
 async fn remove_passkeys(instance: &Instance, user: String) -> Result<Value, Error> {
@@ -380,12 +380,12 @@ async fn remove_passkeys(instance: &Instance, user: String) -> Result<Value, Err
         let removed = passkeys::remove_all(tx, &site, &AuditActor::operator(), &found)?;
         Ok::<_, Error>(json!({"id": found.id.to_string(), "username": found.username, "removed": removed}))
     };
-    instance.store.write(work).await
+    instance.write(work).await
 }
 
 async fn delete_user(instance: &Instance, user: String, now: bool) -> Result<Value, Error> {
     let site = email_site(instance).await?;
-    let deleted = instance.store.write(move |tx| {
+    let deleted = instance.write(move |tx| {
         let (found, time) = if now {
             (find::user_or_deleted(tx, &user)?, ErasureTime::Now)
         } else {
@@ -404,7 +404,7 @@ async fn change_user<T>(
     user: String,
     act: impl Fn(&mut store::Tx<'_>, UserId) -> Result<T, Error> + Send + 'static,
 ) -> Result<Value, Error> {
-    let changed = instance.store.write(move |tx| {
+    let changed = instance.write(move |tx| {
         let found = find::user(tx, &user)?;
         act(tx, found.id)?;
         users::find(tx, found.id)

@@ -82,7 +82,7 @@ pub(super) async fn execute(instance: &Instance, command: WebhookCommand) -> Res
         }
         WebhookCommand::Resend { webhook, delivery } => {
             let id = parse_id(&webhook)?;
-            let job = instance.store.write(move |tx| {
+            let job = instance.write(move |tx| {
                 find_webhook(tx, id)?;
                 webhooks::resend_delivery(tx, id, delivery)
             });
@@ -90,7 +90,7 @@ pub(super) async fn execute(instance: &Instance, command: WebhookCommand) -> Res
         }
         WebhookCommand::Replay { webhook, from, to } => {
             let id = parse_id(&webhook)?;
-            let replay = instance.store.write(move |tx| {
+            let replay = instance.write(move |tx| {
                 let app = find_webhook(tx, id)?.app_id;
                 let span = webhooks::parse_replay_range(tx.now(), &from, &to)?;
                 webhooks::start_replay(tx, app, id, span)
@@ -169,7 +169,7 @@ async fn send_challenge(instance: &Instance, id: i64) -> Result<Value, Error> {
     let client = WebhookClient::new(settings);
     let challenged = client.send_challenge(subject, &place, &secret, &context.rng, context.clock.now()).await?;
     let every = settings.challenge_interval;
-    let settled = instance.store.write(move |tx| {
+    let settled = instance.write(move |tx| {
         challenged.record_for_webhook(tx, id, every)?;
         let webhook = find_webhook(tx, id)?;
         let tries = deliveries::list_challenges(tx, id, 1)?;
@@ -196,7 +196,7 @@ fn render_challenge(attempt: &DeliveryAttempt) -> Value {
 }
 
 async fn send_test_events(instance: &Instance, id: i64, count: u32, key: i64) -> Result<Value, Error> {
-    let sent = instance.store.write(move |tx| {
+    let sent = instance.write(move |tx| {
         find_webhook(tx, id)?;
         let mut ids = Vec::new();
         for number in 1..=count {

@@ -78,6 +78,7 @@ pub(crate) fn run(common: &GlobalArgs, args: &DevArgs) -> Result<(), CommandErro
         search: None,
         search_backend: None,
         evaluator: Evaluator::new(None),
+        command: None,
     };
     let output = common.output_options();
     let outcome = runtime::run_server(instance, args.listen.ready_fd, |ready| {

@@ -181,6 +181,7 @@ impl Restore<'_> {
             search: None,
             search_backend: None,
             evaluator: ads_delivery::evaluator::Evaluator::new(None),
+            command: None,
         };
         let mut checked = instance::block_on(command::check_consistency(&instance))?;
         let unlisted = instance::block_on(list_unlisted_media(&instance.store, &self.manifest))?;

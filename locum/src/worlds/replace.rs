@@ -130,6 +130,7 @@ fn open_instance(
         search: None,
         search_backend: None,
         evaluator: Evaluator::new(None),
+        command: None,
     })
 }
 

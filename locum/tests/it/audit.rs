@@ -1,13 +1,14 @@
 //! What operators do stands in the record, whoever carries it out (docs/security.md, "The record").
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::harness::TestServer;
 use crate::pages::browser::Browser;
 
-const KINDS: [&str; 14] = [
+const KINDS: [&str; 15] = [
     "user.create",
     "user.verify",
+    "command.run",
     "password.set",
     "app.create",
     "app.rotate",
@@ -32,6 +33,7 @@ fn act(server: &TestServer, name: &str) -> Vec<String> {
     };
     stored(&cli(&["user", "create", name]), &["password"]);
     cli(&["user", "verify", name]);
+    cli(&["community", "create", name, "--owner", name]);
     stored(&cli(&["user", "password", name, "--end-tokens"]), &["password"]);
     let created = cli(&["app", "create", name, "--owner", name]);
     stored(&created, &["api_secret", "bearer_token", "client_secret"]);
@@ -114,6 +116,9 @@ fn operator_actions_are_recorded_and_exported() {
     let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines, rows);
     assert!(text.starts_with(&earlier) && text.len() > earlier.len(), "an entry was changed or removed");
+    let commands: Vec<_> = rows.iter().filter(|row| row["kind"] == "command.run").map(|row| &row["detail"]).collect();
+    let created = |name: &str| json!({"command": "community create", "arguments": {"name": name, "owner": name}});
+    assert_eq!(commands, [&created("through"), &created("beside")]);
     for secret in &secrets {
         assert!(!text.contains(secret), "{secret} is in the record");
     }

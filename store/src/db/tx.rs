@@ -23,6 +23,7 @@ pub struct Tx<'c> {
     /// Whether no request waits for it.
     is_background: bool,
     reserved_id: Option<Arc<ReservedId>>,
+    pub(crate) has_audit_entry: bool,
     pub(crate) effects: CommitEffects,
 }
 
@@ -68,7 +69,7 @@ pub(crate) enum EngineConnection<'c> {
 impl<'c> Tx<'c> {
     pub(crate) fn new(conn: EngineConnection<'c>, context: &'c StoreContext) -> Self {
         let (now, effects) = (context.clock.now(), CommitEffects::default());
-        Self { conn, context, now, is_background: false, reserved_id: None, effects }
+        Self { conn, context, now, is_background: false, reserved_id: None, has_audit_entry: false, effects }
     }
 
     pub(crate) fn for_job(conn: EngineConnection<'c>, context: &'c StoreContext, job: &DatabaseJob) -> Self {
@@ -85,6 +86,11 @@ impl<'c> Tx<'c> {
     /// The clock's time when the transaction started.
     pub const fn now(&self) -> Time {
         self.now
+    }
+
+    /// Whether the transaction has appended to the audit log.
+    pub const fn has_audit_entry(&self) -> bool {
+        self.has_audit_entry
     }
 
     pub(crate) const fn context(&self) -> &'c StoreContext {
