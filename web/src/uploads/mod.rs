@@ -9,7 +9,7 @@ mod variants;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use base::{Error, MediaId, Refusal};
+use base::{Error, Fault, MediaId, Refusal};
 use edge::Shutdown;
 use futures_util::future::BoxFuture;
 use media::{FileStore, FileStoreError, Transcoder};
@@ -17,13 +17,16 @@ use network::uploads::LEASE_MS;
 use parking_lot::Mutex;
 use store::Store;
 use store::uploads::{self, MediaUpload};
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::{Notify, Semaphore, SemaphorePermit};
+use tokio::time::timeout;
 
 pub use form_excerpt::{FormExcerpt, receive_excerpt};
 pub use receive::{IncomingFile, UploadForm, is_legacy, receive};
 
 /// Bounds the memory of decoded images.
 const MAX_CONCURRENT_DECODES: usize = 2;
+/// Longer than a few large pictures take, and shorter than balancers wait for uploads (docs/scaling.md).
+const DECODE_PERMIT_TIMEOUT: Duration = Duration::from_secs(15);
 /// How often to check for uploads that other nodes left.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// Received files that belong to no upload yet, and files being processed.
@@ -67,6 +70,13 @@ impl UploadProcessor {
 
     pub const fn files(&self) -> &FileStore {
         &self.files
+    }
+
+    /// A request that has to wait for too long is refused as unavailable.
+    async fn acquire_decode_permit(&self, is_requested: bool) -> Result<SemaphorePermit<'_>, Error> {
+        let limit = if is_requested { DECODE_PERMIT_TIMEOUT } else { Duration::MAX };
+        let permit = timeout(limit, self.decode_permits.acquire()).await.map_err(|_| Refusal::Unavailable)?;
+        Ok(permit.map_err(Fault::context("waiting for a decode permit"))?)
     }
 
     /// Signals that an upload is ready to be processed.

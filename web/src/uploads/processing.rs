@@ -49,7 +49,7 @@ impl UploadProcessor {
     pub(super) async fn process_upload(&self, upload: &MediaUpload) -> Result<(), Error> {
         let is_full = self.store.read(|tx| Ok(rules::is_queue_full(tx)?)).await?;
         let time = if is_full { VariantTime::AfterPublishing } else { VariantTime::BeforePublishing };
-        if let Err(rejection) = self.publish_upload(upload, time).await? {
+        if let Err(rejection) = self.publish_upload(upload, time, false).await? {
             tracing::info!(upload = %upload.id, error = %rejection, "rejected an upload");
         }
         Ok(())
@@ -110,16 +110,18 @@ impl UploadProcessor {
         upload: &'a MediaUpload,
     ) -> BoxFuture<'a, Result<Result<Media, MediaRejection>, Error>> {
         Box::pin(async move {
-            let outcome = Box::pin(self.publish_upload(upload, VariantTime::AfterPublishing)).await;
+            let outcome = Box::pin(self.publish_upload(upload, VariantTime::AfterPublishing, true)).await;
             self.wake();
             outcome
         })
     }
 
+    /// `is_requested` tells whether a request waits for it.
     async fn publish_upload(
         &self,
         upload: &MediaUpload,
         time: VariantTime,
+        is_requested: bool,
     ) -> Result<Result<Media, MediaRejection>, Error> {
         // Another worker may take over an upload whose lease has ended.
         let attempt = self.store.context().rng.random_token(ATTEMPT_TOKEN_LENGTH)?;
@@ -129,7 +131,11 @@ impl UploadProcessor {
             return Ok(Err(MediaRejection::MissingSegment));
         };
         self.renew_lease(upload, MEASURED_PERCENT).await?;
-        let outcome = match self.measure_upload(upload, &joined, size).await? {
+        let measured = self.measure_upload(upload, (&joined, size), is_requested).await;
+        if measured.is_err() {
+            let _left = self.files.delete(&joined).await;
+        }
+        let outcome = match measured? {
             Ok((found, images)) => {
                 let mut new = NewMedia { found, images, made: MadeVariants::default(), needs_variants: false };
                 new.needs_variants = self.has_transcoder() && needs_variants(new.found.kind);
@@ -236,9 +242,14 @@ impl UploadProcessor {
         }
     }
 
-    async fn measure_upload(&self, upload: &MediaUpload, joined: &str, size: u64) -> Result<MeasuredUpload, Error> {
-        let permit = self.renew_lease_during(upload, JOINED_PERCENT, Box::pin(self.decode_permits.acquire())).await?;
-        let _permit = permit.map_err(Fault::context("waiting for a decode permit"))?;
+    async fn measure_upload(
+        &self,
+        upload: &MediaUpload,
+        (joined, size): (&str, u64),
+        is_requested: bool,
+    ) -> Result<MeasuredUpload, Error> {
+        let permit = Box::pin(self.acquire_decode_permit(is_requested));
+        let _permit = self.renew_lease_during(upload, JOINED_PERCENT, permit).await??;
         let head = self.files.read_head(joined).await.map_err(storage_unavailable)?;
         let Some(format) = MediaFormat::sniff(&head) else {
             return Ok(Err(MediaRejection::Unknown));
@@ -302,7 +313,7 @@ impl UploadProcessor {
             if file.size > media::IMAGE_BYTES {
                 return Ok(Err(MediaRejection::TooLarge(media::IMAGE_BYTES)));
             }
-            let _permit = self.decode_permits.acquire().await.map_err(Fault::context("waiting for a decode permit"))?;
+            let _permit = self.acquire_decode_permit(true).await?;
             let bytes = self.files.read_whole(file.name()).await.map_err(storage_unavailable)?;
             let bytes = bytes.ok_or_else(|| Fault::new("the file of a form is missing"))?;
             let task = tokio::task::spawn_blocking(move || crop_image(&bytes, shape, position));
