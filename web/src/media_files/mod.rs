@@ -3,9 +3,11 @@
 mod playback_recording;
 mod subtitles;
 
+use std::time::Duration;
+
 use base::refusal::ResourceRef;
-use base::{Error, Refusal};
-use edge::{Body, BodyError};
+use base::{Error, Fault, Refusal};
+use edge::Body;
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use http::Method;
@@ -16,14 +18,17 @@ use http::header::{
 };
 use media::{FileRange, FileStore, GetRange, MediaFormat};
 use store::media::Media;
+use tokio::time::timeout;
 
 pub use self::playback_recording::PlaybackRecording;
 use self::subtitles::send_subtitles;
 use crate::endpoint::{Kind, Parameter};
 use crate::reply::HttpReply;
 use crate::request_context::RequestContext;
-use crate::uploads::storage_unavailable;
+use crate::uploads::{storage_fault, storage_unavailable};
 
+/// For the head of a response, and between its parts: less than balancers wait (docs/scaling.md).
+const STORAGE_TIMEOUT: Duration = Duration::from_secs(4);
 const OCTET_STREAM: &str = "application/octet-stream";
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
@@ -68,28 +73,43 @@ pub fn send_media_file<'a>(
     recording: Option<PlaybackRecording>,
 ) -> BoxFuture<'a, Result<Option<HttpReply>, Error>> {
     Box::pin(async move {
-        // The operation of the API has no such parameter.
-        let language = if readers == MediaFileReaders::Caller { None } else { call.query_text("subtitles") };
-        if let Some(language) = language {
-            return send_subtitles(call, media, language, readers).await;
-        }
-        let uploads = call.uploads()?;
-        let files = uploads.files();
-        let Some(length) = files.size(path).await.map_err(storage_unavailable)? else {
-            return Ok(None);
-        };
-        let content_type = detect_content_type(files, media, path).await?;
-        let etag = format!("\"{}-{}-{length:x}\"", media.id, path.len());
-        let headers = file_headers(media, content_type, &etag, readers);
-        let request_headers = &call.head().headers;
-        if is_not_modified(request_headers, &etag, media) {
-            return Ok(Some(HttpReply { headers, ..HttpReply::empty(304) }));
-        }
-        // Only GET has ranges (RFC 9110 §14.2).
-        let is_get = call.head().method == Method::GET;
-        let range_request = if is_get { parse_range(request_headers, &etag, length) } else { RangeRequest::Whole };
-        file_reply(files, (path, length), range_request, headers, recording).await.map(Some)
+        let reply = find_file(call, media, path, readers, recording);
+        timeout(STORAGE_TIMEOUT, reply).await.unwrap_or_else(|_| Err(slow_storage().into()))
     })
+}
+
+fn slow_storage() -> Fault {
+    Fault::new("the file store took too long").into_transient()
+}
+
+async fn find_file(
+    call: &RequestContext,
+    media: &Media,
+    path: &str,
+    readers: MediaFileReaders,
+    recording: Option<PlaybackRecording>,
+) -> Result<Option<HttpReply>, Error> {
+    // The operation of the API has no such parameter.
+    let language = if readers == MediaFileReaders::Caller { None } else { call.query_text("subtitles") };
+    if let Some(language) = language {
+        return send_subtitles(call, media, language, readers).await;
+    }
+    let uploads = call.uploads()?;
+    let files = uploads.files();
+    let Some(length) = files.size(path).await.map_err(storage_unavailable)? else {
+        return Ok(None);
+    };
+    let content_type = detect_content_type(files, media, path).await?;
+    let etag = format!("\"{}-{}-{length:x}\"", media.id, path.len());
+    let headers = file_headers(media, content_type, &etag, readers);
+    let request_headers = &call.head().headers;
+    if is_not_modified(request_headers, &etag, media) {
+        return Ok(Some(HttpReply { headers, ..HttpReply::empty(304) }));
+    }
+    // Only GET has ranges (RFC 9110 §14.2).
+    let is_get = call.head().method == Method::GET;
+    let range_request = if is_get { parse_range(request_headers, &etag, length) } else { RangeRequest::Whole };
+    file_reply(call, (path, length), range_request, headers, recording).await.map(Some)
 }
 
 /// As detected at upload, else as detected now.
@@ -129,7 +149,7 @@ fn file_headers(media: &Media, content_type: &'static str, etag: &str, readers: 
 
 fn last_modified(media: &Media) -> String {
     let seconds = u64::try_from(media.created_at.seconds()).unwrap_or(0);
-    let since = std::time::UNIX_EPOCH.checked_add(std::time::Duration::from_secs(seconds));
+    let since = std::time::UNIX_EPOCH.checked_add(Duration::from_secs(seconds));
     since.map(httpdate::fmt_http_date).unwrap_or_default()
 }
 
@@ -179,7 +199,7 @@ fn parse_range(request_headers: &HeaderMap, etag: &str, length: u64) -> RangeReq
 }
 
 async fn file_reply(
-    files: &FileStore,
+    call: &RequestContext,
     (path, length): (&str, u64),
     range_request: RangeRequest,
     mut headers: HeaderMap,
@@ -198,10 +218,10 @@ async fn file_reply(
             return Ok(HttpReply { headers, ..HttpReply::empty(416) });
         }
     };
-    let content = files.read(path, range).await.map_err(storage_unavailable)?;
+    let content = call.uploads()?.files().read(path, range).await.map_err(storage_unavailable)?;
     let content = content.ok_or_else(|| Refusal::NotFound(ResourceRef::new("media", "file", path)))?;
     insert_header(&mut headers, CONTENT_LENGTH, &count.to_string());
-    Ok(HttpReply { headers, body: stream_body(content, recording), ..HttpReply::empty(status) })
+    Ok(HttpReply { headers, body: stream_body(call, content, recording), ..HttpReply::empty(status) })
 }
 
 fn insert_header(headers: &mut HeaderMap, name: HeaderName, value: &str) {
@@ -210,13 +230,17 @@ fn insert_header(headers: &mut HeaderMap, name: HeaderName, value: &str) {
     }
 }
 
-fn stream_body(content: FileRange, recording: Option<PlaybackRecording>) -> Body {
+fn stream_body(call: &RequestContext, content: FileRange, recording: Option<PlaybackRecording>) -> Body {
     let FileRange { size, range, bytes } = content;
     let mut recording = recording.map(|recording| recording.begin(range.start, size));
-    Body::stream(bytes.map(move |bytes| {
-        if let (Some(recording), Ok(bytes)) = (&mut recording, &bytes) {
+    let parts = futures_util::stream::unfold(bytes, |mut bytes| async {
+        let part = timeout(STORAGE_TIMEOUT, bytes.next()).await;
+        let part = part.map_or_else(|_| Some(Err(slow_storage())), |part| part.map(|part| part.map_err(storage_fault)));
+        part.map(|part| (part, bytes))
+    });
+    call.body_of_parts(parts.inspect(move |part| {
+        if let (Some(recording), Ok(bytes)) = (&mut recording, part) {
             recording.count(bytes.len());
         }
-        bytes.map_err(|_| BodyError::Broken)
     }))
 }

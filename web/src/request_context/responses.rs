@@ -24,12 +24,20 @@ impl RequestContext {
         HttpReply::stream(JSON_UTF8, Body::stream(feed.map(Ok)).without_address_limit())
     }
 
-    /// A response that is made while it is sent. A failure is logged and breaks the response off.
+    /// A response that is made while it is sent.
     pub fn respond_parts<E: fmt::Display>(
         &self,
         kind: HeaderValue,
         parts: impl Stream<Item = Result<Bytes, E>> + Send + 'static,
     ) -> HttpReply {
+        HttpReply::stream(kind, self.body_of_parts(parts))
+    }
+
+    /// A failure is logged and breaks the response off.
+    pub(crate) fn body_of_parts<E: fmt::Display>(
+        &self,
+        parts: impl Stream<Item = Result<Bytes, E>> + Send + 'static,
+    ) -> Body {
         let (head, route) = (Arc::clone(&self.head), self.endpoint.path);
         let parts = parts.map(move |part| {
             part.map_err(|fault| {
@@ -37,7 +45,7 @@ impl RequestContext {
                 BodyError::Broken
             })
         });
-        HttpReply::stream(kind, Body::stream(parts))
+        Body::stream(parts)
     }
 
     /// Wraps `data` in an object.

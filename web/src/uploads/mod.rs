@@ -159,8 +159,11 @@ pub fn segment_path(id: MediaId, index: i64) -> String {
     format!("uploads/{id}/{index}")
 }
 
-/// Logs the error; clients may retry.
+/// Clients may retry.
 pub fn storage_unavailable(error: FileStoreError) -> Error {
-    tracing::error!(%error, "the file store is unavailable");
-    Refusal::Unavailable.into()
+    storage_fault(error).into()
+}
+
+pub(crate) fn storage_fault(error: FileStoreError) -> Fault {
+    Fault::from_cause("the file store is unavailable", error).into_transient()
 }

@@ -210,7 +210,12 @@ impl UploadProcessor {
         let folder = new.made.folder.clone();
         let published = self.publish_media(upload, joined, &path, new).await;
         self.discard_scratch_folder(folder.as_deref()).await;
-        if let Err(Error::Refused(Refusal::Unavailable | Refusal::NotFound(_))) = published {
+        let is_lost = match &published {
+            Err(Error::Failed(fault)) => fault.is_caused_by::<FileStoreError>(),
+            Err(Error::Refused(refusal)) => matches!(refusal, Refusal::NotFound(_)),
+            Ok(_) => false,
+        };
+        if is_lost {
             for name in names {
                 // A store that fails to write may fail to delete as well.
                 if self.files.delete(&name).await.is_err() {

@@ -1,11 +1,15 @@
-//! Media files of several nodes.
+//! Media files of several nodes, and in a bucket.
+
+use std::time::Duration;
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use super::samples::{Film, jpeg, mp4};
 use super::{MULTIPART, parts};
-use crate::harness::{BucketServer, DatabaseEngine, TestRequest, TestServer, TestUser, suite_engine, wait_until};
+use crate::harness::{
+    BucketServer, DatabaseEngine, TcpProxy, TestRequest, TestServer, TestUser, suite_engine, wait_until,
+};
 
 /// A request to one of the nodes; the response's data.
 fn send(node: &TestServer, author: &TestUser<'_>, request: TestRequest) -> Value {
@@ -126,4 +130,28 @@ fn nodes_started_at_once_on_a_new_folder_share_it() {
     std::fs::remove_dir_all(nodes[0].data_dir().join("media")).unwrap();
     nodes.iter_mut().for_each(TestServer::spawn);
     nodes.iter_mut().for_each(TestServer::await_ready_as_node);
+}
+
+#[test]
+fn file_in_a_bucket_that_does_not_answer_is_refused_in_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(bucket) = BucketServer::start(folder.path()) else { return };
+    let proxy = TcpProxy::start(bucket.url.strip_prefix("http://").unwrap().parse().unwrap());
+    let keys = BucketServer::settings(folder.path(), &format!("http://{}", proxy.address));
+    let args: Vec<&str> = keys.iter().flat_map(|key| ["--set", key]).collect();
+    let server = TestServer::start_network(&args);
+    let author = server.new_user("author");
+    let id = super::picture(&author, &jpeg(60, 40));
+    let read = author.get(format!("/2/media/3_{id}?media.fields=url")).assert_status(200);
+    let path = read["data"]["url"].as_str().unwrap().strip_prefix(&server.url).unwrap().to_owned();
+    assert_eq!(server.send(TestRequest::get(&path)).status, 200);
+    proxy.set_cut(true);
+    let started = base::clock::monotonic_now();
+    let refused = server.send(TestRequest::get(&path).header("x-request-id", "slow-file"));
+    assert!(started.elapsed() < Duration::from_secs(6), "{:?}", started.elapsed());
+    assert_eq!((refused.status, refused.header("retry-after")), (503, "1"));
+    let is_logged = |line: &str| line.contains("slow-file") && line.contains("the file store took too long");
+    wait_until("the failure is logged with the request", || server.stderr().lines().any(is_logged));
+    proxy.set_cut(false);
+    wait_until("the file is served again", || server.send(TestRequest::get(&path)).status == 200);
 }
