@@ -1,6 +1,7 @@
 //! A bounded queue of jobs for the connections to a server, fair between users.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, Thread};
 
 use base::Fault;
@@ -15,6 +16,8 @@ pub(crate) struct FairJobQueue {
     state: Mutex<QueueState>,
     /// The most jobs of one user that run at a time.
     max_per_user: usize,
+    /// Threads that have a connection.
+    connected: AtomicUsize,
 }
 
 #[derive(Default)]
@@ -34,7 +37,26 @@ pub(super) struct RunningSlot<'q> {
 
 impl FairJobQueue {
     pub(super) fn new(max_per_user: usize) -> Self {
-        Self { state: Mutex::default(), max_per_user: max_per_user.max(1) }
+        Self { state: Mutex::default(), max_per_user: max_per_user.max(1), connected: AtomicUsize::new(0) }
+    }
+
+    pub(super) fn count_connection(&self, is_open: bool) {
+        if is_open {
+            self.connected.fetch_add(1, Ordering::AcqRel);
+        } else {
+            self.connected.fetch_sub(1, Ordering::AcqRel);
+        }
+    }
+
+    pub(super) fn has_connections(&self) -> bool {
+        self.connected.load(Ordering::Acquire) > 0
+    }
+
+    /// Leaves a job, which is the next one, to another thread.
+    pub(super) fn return_job(&self, job: DatabaseJob) {
+        let mut state = self.state.lock();
+        state.waiting.push_front(job);
+        wake_last(state);
     }
 
     /// Fails at once if the queue is full or closed.
@@ -50,12 +72,7 @@ impl FairJobQueue {
             return Err(Fault::new("too many jobs wait for the database").into_transient());
         }
         state.waiting.push_back(job);
-        // The one that worked last: few connections are opened, and they have their statements prepared.
-        let thread = state.idle.pop_back();
-        drop(state);
-        if let Some(thread) = thread {
-            thread.unpark();
-        }
+        wake_last(state);
         Ok(())
     }
 
@@ -109,6 +126,15 @@ impl FairJobQueue {
         let idle = std::mem::take(&mut state.idle);
         drop(state);
         idle.iter().for_each(Thread::unpark);
+    }
+}
+
+/// The one that worked last: few connections are opened, and they have their statements prepared.
+fn wake_last(mut state: MutexGuard<'_, QueueState>) {
+    let thread = state.idle.pop_back();
+    drop(state);
+    if let Some(thread) = thread {
+        thread.unpark();
     }
 }
 

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use base::Fault;
 use parking_lot::RwLock;
@@ -23,6 +24,8 @@ use crate::db::tx::{EngineConnection, Tx};
 const MAX_RETRIES: usize = 8;
 /// Writes wait for each other's locks, reads do not.
 const WRITERS_PER_READER: usize = 2;
+/// Before a thread that leaves its job to those with a connection tries to connect again.
+const RECONNECT_DELAY: Duration = Duration::from_secs(1);
 /// Of the connections for writes, the part that one user's writes may take at a time.
 const USER_SHARE: usize = 4;
 // Whatever the default of role or database: a check that a node is still alive sees what was committed meanwhile.
@@ -75,7 +78,8 @@ pub(crate) fn spawn_pools(
     let mut spawn = |name: &str, count: usize, max_per_user: usize, mut first: Option<PostgresConnection>| {
         let queue = Arc::new(FairJobQueue::new(max_per_user));
         for _ in 0..count {
-            let mut worker = PoolWorker { connection: first.take(), context: Arc::clone(&context) };
+            let (connection, context) = (first.take(), Arc::clone(&context));
+            let mut worker = PoolWorker { connection, is_counted: false, context };
             let jobs = Arc::clone(&queue);
             let thread = thread::Builder::new().name(name.to_owned()).spawn(move || worker.run_jobs(&jobs));
             threads.push(thread.map_err(Fault::context("starting a thread"))?);
@@ -92,6 +96,8 @@ pub(crate) fn spawn_pools(
 
 struct PoolWorker {
     connection: Option<PostgresConnection>,
+    /// Whether the queue counts the connection.
+    is_counted: bool,
     context: Arc<PoolContext>,
 }
 
@@ -102,20 +108,49 @@ enum Attempt {
     MustRepeat,
 }
 
+enum JobFailure {
+    /// The job may run on another connection.
+    NotConnected(Fault),
+    Failed(Fault),
+}
+
+impl From<Fault> for JobFailure {
+    fn from(fault: Fault) -> Self {
+        Self::Failed(fault)
+    }
+}
+
 impl PoolWorker {
     fn run_jobs(&mut self, jobs: &FairJobQueue) {
         while let Some((mut job, slot)) = self.next_job(jobs) {
             let outcome = if job.is_over() {
-                Err(Fault::new("the transaction waited for too long").into_transient())
+                Err(Fault::new("the transaction waited for too long").into_transient().into())
             } else {
-                self.run_job(&mut job)
+                self.run_job(&mut job, jobs)
             };
             // A connection that is broken or may be inside a transaction is never used again.
             if self.connection.as_ref().is_some_and(|connection| outcome.is_err() || connection.client.is_closed()) {
                 self.connection = None;
             }
-            job.finish(outcome.map_err(Arc::new));
-            drop(slot);
+            self.count_connection(jobs);
+            match outcome {
+                // A request has no time for that.
+                Err(JobFailure::NotConnected(_)) if job.control().is_none() && jobs.has_connections() => {
+                    drop(slot);
+                    jobs.return_job(job);
+                    thread::sleep(RECONNECT_DELAY);
+                }
+                Err(JobFailure::NotConnected(fault) | JobFailure::Failed(fault)) => job.finish(Err(Arc::new(fault))),
+                Ok(()) => job.finish(Ok(())),
+            }
+        }
+    }
+
+    fn count_connection(&mut self, jobs: &FairJobQueue) {
+        let is_open = self.connection.is_some();
+        if is_open != self.is_counted {
+            jobs.count_connection(is_open);
+            self.is_counted = is_open;
         }
     }
 
@@ -125,19 +160,26 @@ impl PoolWorker {
             if self.connection.as_mut().is_some_and(|connection| connection.send_unsent().is_err()) {
                 self.connection = None;
             }
+            self.count_connection(jobs);
             jobs.pop(self.connection.is_some())
         })
     }
 
-    fn run_job(&mut self, job: &mut DatabaseJob) -> Result<(), Fault> {
+    fn run_job(&mut self, job: &mut DatabaseJob, jobs: &FairJobQueue) -> Result<(), JobFailure> {
         let limits =
             job.control().map_or(SessionLimits::BACKGROUND, |control| SessionLimits::for_request(&control.limits));
         let mut may_reconnect = self.connection.is_some();
         for _ in 0..MAX_RETRIES {
             let connection = match &mut self.connection {
                 Some(connection) => connection,
-                none => none.insert(PostgresConnection::connect(&self.context.target, limits)?),
+                none => {
+                    let connected = PostgresConnection::connect(&self.context.target, limits);
+                    none.insert(connected.map_err(JobFailure::NotConnected)?)
+                }
             };
+            if !std::mem::replace(&mut self.is_counted, true) {
+                jobs.count_connection(true);
+            }
             connection.control = job.control().map(Arc::clone);
             // Those of connecting, and of ending the last read, are nobody's.
             connection.client.round_trips = 0;
@@ -164,7 +206,7 @@ impl PoolWorker {
                 return Ok(());
             }
         }
-        Err(Fault::new("other transactions got in the way too often").into_transient())
+        Err(Fault::new("other transactions got in the way too often").into_transient().into())
     }
 }
 

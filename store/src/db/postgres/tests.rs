@@ -280,6 +280,32 @@ fn former_primary_is_not_migrated() {
 }
 
 #[test]
+fn background_job_waits_for_a_connection_if_no_further_one_can_be_opened() {
+    on_server(async |store| {
+        let named = "SELECT CAST(current_database() AS TEXT)";
+        let name = store.read(move |tx| Ok(tx.query_row::<String>(named, &[])?)).await.unwrap().unwrap();
+        let server = std::env::var("LOCUM_TEST_POSTGRES").unwrap();
+        let allow = |is_allowed| {
+            let allow = format!("ALTER DATABASE {name} ALLOW_CONNECTIONS {is_allowed}");
+            let run = || postgres::Client::connect(&server, postgres::NoTls).unwrap().batch_execute(&allow).unwrap();
+            tokio::task::block_in_place(run);
+        };
+        let (holder, release) = lock_fact(store, "hot");
+        allow(false);
+        let waiting = spawn_task({
+            let store = Arc::clone(store);
+            async move { fact(&store, "cold").await }
+        });
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        drop(release);
+        holder.await.unwrap().unwrap();
+        let read = waiting.await;
+        allow(true);
+        assert_eq!(read.unwrap(), None);
+    });
+}
+
+#[test]
 fn no_connection_goes_back_to_a_former_primary() {
     let folder = TempDir::new().unwrap();
     let Some(location @ DatabaseLocation::Server(_)) = locations(&folder).pop() else {
