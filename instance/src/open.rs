@@ -5,6 +5,7 @@ use std::sync::Arc;
 use base::clock_mode::ClockMode;
 use base::encryption::Keyring;
 use base::{Clock, Error, Fault, Rng};
+use store::records::RecordIndexBuild;
 use store::{DatabaseLocation, NodePurpose, Store, StoreOptions, meta};
 
 use super::blocking::block_on;
@@ -108,9 +109,14 @@ pub fn store_options(settings: &ServerSettings, rng: Rng, keyring: Keyring) -> S
 
 pub fn open_store(options: StoreOptions) -> Result<Store, Fault> {
     block_on(async {
-        let may_build = options.migrate;
+        let build = match options.purpose {
+            _ if !options.migrate => RecordIndexBuild::Never,
+            // Other nodes count on it from now on, for their webhooks among others.
+            NodePurpose::Server(_) => RecordIndexBuild::WithoutRecords,
+            NodePurpose::Command => RecordIndexBuild::Always,
+        };
         let store = Store::open(options).await?;
-        match store.sync_record_indexes(ads_delivery::record_indexes(), may_build).await {
+        match store.sync_record_indexes(ads_delivery::record_indexes(), build).await {
             Ok(()) => Ok(store),
             Err(Error::Failed(fault)) => Err(fault),
             Err(Error::Refused(refusal)) => Err(Fault::new(refusal.to_string())),

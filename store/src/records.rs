@@ -9,7 +9,7 @@ use base::{Fault, Time};
 use crate::Tx;
 use crate::db::{SqlValue, insert_new, select, stored_enum, table, update};
 
-pub use indexes::{IndexedFields, RecordIndex};
+pub use indexes::{IndexedFields, RecordIndex, RecordIndexBuild};
 pub use line_items::servable_line_items;
 pub use listing::{
     FieldRange, OrderValue, RecordCursor, RecordListing, RecordOrder, RecordOrderKey, RecordPage, compare_cursors,

@@ -14,8 +14,9 @@ use network::emails::{self, Mailer};
 use network::interactions::{INTERACTIONS_READER, record_interactions};
 use network::retention::{RetentionPeriods, create_partitions, prune_expired};
 use network::{search_words, unpublished_posts};
-use store::NodeRole;
 use store::event_log::{LogEvent, LogReader};
+use store::records::RecordIndexBuild;
+use store::{NodeRole, Store};
 use web::error_formats::error_message;
 use web::uploads::UploadProcessor;
 
@@ -64,6 +65,16 @@ pub(super) async fn move_files_to_bucket(files: media::FileStore) {
             Err(error) => tracing::warn!(%error, "failed to move files to the bucket; will retry in five minutes"),
         }
         tokio::time::sleep(MOVE_RETRY_DELAY).await;
+    }
+}
+
+const INDEX_RETRY_DELAY: Duration = Duration::from_secs(10);
+
+/// Lists of advertising records are slow without them.
+pub(super) async fn build_record_indexes(store: Arc<Store>) {
+    while let Err(error) = store.sync_record_indexes(ads_delivery::record_indexes(), RecordIndexBuild::Always).await {
+        tracing::warn!(%error, "failed to build indexes of advertising records; will retry");
+        tokio::time::sleep(INDEX_RETRY_DELAY).await;
     }
 }
 

@@ -245,6 +245,9 @@ pub(super) fn start_tasks(
             tasks.start_endless("search_snapshots", &snapshots, make_search_snapshots);
         }
     }
+    if instance.store.is_shared() && settings.db.migrate_on_start {
+        tasks.start_endless("record_indexes", &instance.store, background_jobs::build_record_indexes);
+    }
     tasks.start_endless("media_migration", &bucket_files, background_jobs::move_files_to_bucket);
     // Without the role, the sender is dropped: what waits for this process to stop sending need not.
     if settings.roles().contains(NodeRole::Deliver) {

@@ -38,6 +38,27 @@ fn readiness(node: &TestServer) -> (u16, String) {
 }
 
 #[test]
+fn node_serves_while_missing_indexes_of_advertising_records_are_built() {
+    if suite_engine() != DatabaseEngine::Postgres {
+        return;
+    }
+    let mut node = TestServer::start_network(&[]);
+    node.stop();
+    let built = "SELECT COUNT(*) FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid \
+                 WHERE relname = 'ads_campaign_names' AND indisvalid";
+    assert_eq!(node.database().query_number(built), 1);
+    node.run_sql("DROP INDEX ads_campaign_names");
+    node.run_sql("INSERT INTO ads_record VALUES ('campaign', 1, 8, 0, 0, '', 1, 2, '{\"name\":\"A\"}')");
+    // A build waits for those who write.
+    let mut writer = node.database().connect();
+    writer.batch_execute("BEGIN; UPDATE ads_record SET level = 0").unwrap();
+    node.restart();
+    assert_eq!(node.database().query_number(built), 0);
+    writer.batch_execute("COMMIT").unwrap();
+    wait_until("the index is built", || node.database().query_number(built) == 1);
+}
+
+#[test]
 fn frozen_node_loses_its_number_and_goes_on_with_another() {
     if suite_engine() != DatabaseEngine::Postgres {
         return;

@@ -103,10 +103,20 @@ const VALID_INDEXES_SQL: &str = "SELECT CAST(relname AS TEXT) FROM pg_index JOIN
 const RECORDS_SQL: &str = "SELECT CAST((SELECT COUNT(*) FROM (SELECT 1 FROM ads_record LIMIT 1) AS any_record) \
      + (SELECT COUNT(*) FROM pg_index WHERE indrelid = to_regclass('ads_record') AND NOT indisvalid) AS BIGINT)";
 
+/// What [`Store::sync_record_indexes`] does about missing indexes on a database server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecordIndexBuild {
+    /// Only warns of them.
+    Never,
+    /// Leaves them to a later call if there are records, with which building takes long.
+    WithoutRecords,
+    Always,
+}
+
 impl Store {
-    /// Creates missing indexes: on a database server while others write, and only if it `may_build` them there. Those that are
-    /// not declared are dropped on SQLite; on a server, a program of another version may need them.
-    pub async fn sync_record_indexes(&self, indexes: Vec<RecordIndex>, may_build: bool) -> Result<(), Error> {
+    /// Creates missing indexes, on a database server while others write. Those that are not declared are dropped on SQLite;
+    /// on a server, a program of another version may need them.
+    pub async fn sync_record_indexes(&self, indexes: Vec<RecordIndex>, build: RecordIndexBuild) -> Result<(), Error> {
         if !self.is_shared() {
             return self.write(move |tx| Ok(sync_indexes(tx, &indexes)?)).await;
         }
@@ -115,7 +125,7 @@ impl Store {
         if missing.is_empty() {
             return Ok(());
         }
-        if !may_build {
+        if build == RecordIndexBuild::Never {
             let count = missing.len();
             tracing::warn!(
                 count,
@@ -124,6 +134,9 @@ impl Store {
             return Ok(());
         }
         let has_records = self.read(|tx| Ok(tx.query_number(RECORDS_SQL, &[])? > 0)).await?;
+        if has_records && build == RecordIndexBuild::WithoutRecords {
+            return Ok(());
+        }
         let statements: String = missing.iter().map(|index| index.create_sql() + ";\n").collect();
         let script = if has_records {
             statements.replace("CREATE INDEX", "CREATE INDEX CONCURRENTLY")

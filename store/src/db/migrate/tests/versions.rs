@@ -14,7 +14,7 @@ use super::super::script::{MigrationScript, all_scripts};
 use super::super::{AppliedMigration, apply_missing, schema_version};
 use crate::db::postgres::{ConnectionTarget, PostgresMigrator};
 use crate::db::sqlite::SqliteMigrator;
-use crate::records::RecordIndex;
+use crate::records::{RecordIndex, RecordIndexBuild};
 use crate::test_stores::{locations, options};
 use crate::{DatabaseLocation, Store, meta};
 
@@ -225,15 +225,17 @@ fn record_indexes(field: &'static str) -> Vec<RecordIndex> {
 #[test]
 fn index_of_records_is_built_while_others_write_and_only_if_migrations_are_applied() {
     let Some(ServerDatabase { runtime, store, url, mut other, _folder, .. }) = ServerDatabase::create() else { return };
-    let sync = |may_build| runtime.block_on(store.sync_record_indexes(record_indexes("budget"), may_build)).unwrap();
+    let sync = |build| runtime.block_on(store.sync_record_indexes(record_indexes("budget"), build)).unwrap();
     let built = "SELECT COUNT(*) FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid \
                  WHERE relname = 'ads_campaign_of_budget' AND indisvalid";
     other.batch_execute(&RECORD.replace("$1", "1")).unwrap();
-    sync(false);
-    assert_eq!(query_number(&url, built), 0);
+    for build in [RecordIndexBuild::Never, RecordIndexBuild::WithoutRecords] {
+        sync(build);
+        assert_eq!(query_number(&url, built), 0);
+    }
     other.batch_execute("BEGIN; UPDATE ads_record SET level = 0").unwrap();
     thread::scope(|scope| {
-        let building = scope.spawn(|| sync(true));
+        let building = scope.spawn(|| sync(RecordIndexBuild::Always));
         wait_for_count(&url, WAITING_INDEX);
         let mut writer = Client::connect(&url, NoTls).unwrap();
         writer.batch_execute(&format!("SET lock_timeout = '2s'; {}", RECORD.replace("$1", "2"))).unwrap();
@@ -250,7 +252,8 @@ fn index_of_records_that_only_another_version_declares_stays_on_a_server() {
     for location in locations(&folder) {
         let store = runtime.block_on(Store::open(options(location.clone(), &folder))).unwrap();
         for field in ["budget", "bid", "budget"] {
-            runtime.block_on(store.sync_record_indexes(record_indexes(field), true)).unwrap();
+            let synced = store.sync_record_indexes(record_indexes(field), RecordIndexBuild::WithoutRecords);
+            runtime.block_on(synced).unwrap();
         }
         store.close();
         let named = "LIKE 'ads_campaign_of_%'";
