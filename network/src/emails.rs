@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use base::{Error, Fault, Secret, Time};
 use futures_util::FutureExt as _;
-use futures_util::future::{BoxFuture, Fuse, FusedFuture as _, pending, select};
+use futures_util::future::{BoxFuture, Either, Fuse, FusedFuture as _, pending, select};
 use parking_lot::RwLock;
 use store::users::User;
 use store::{Store, Tx, emails};
+use tokio::time::timeout;
 
 use crate::site_settings;
 
@@ -175,8 +176,10 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Characters of the stored error.
 const MAX_PROBLEM_LENGTH: usize = 300;
 
-/// Sends emails until `stop` is ready, and the one that is being sent to its end: cancelled, it would be sent again.
-/// Failures are logged and retried.
+/// How long a stopping sender waits for the email that it is sending: cancelled, it might be sent again.
+const STOP_GRACE: Duration = Duration::from_secs(1);
+
+/// Sends emails until `stop` is ready. Failures are logged and retried.
 pub fn run_sender(store: Arc<Store>, mailer: Arc<dyn Mailer>, stop: BoxFuture<'static, ()>) -> BoxFuture<'static, ()> {
     Box::pin(async move {
         let mut stop = stop.fuse();
@@ -235,7 +238,11 @@ fn send_batch<'a>(
                 EmailClaim::Claimed => {}
             }
             let (id, tries) = (stored.id, stored.tries);
-            let sent = send_claimed_email(mailer, stored).await;
+            let Some(sent) = send_until_stop(mailer, stored, stop).await else {
+                // Its lease ends by itself.
+                tracing::warn!(email = id, "stopped while an email was being sent; it will be sent again");
+                break;
+            };
             let now = current_time();
             let problem = match sent {
                 Ok(()) => {
@@ -287,6 +294,18 @@ fn claim_email(tx: &mut Tx<'_>, stored: &Email, now: Time) -> Result<EmailClaim,
 fn next_retry_at(tries: i64, now: Time) -> Option<Time> {
     let delay = usize::try_from(tries).ok().and_then(|tries| RETRY_DELAYS_S.get(tries));
     delay.map(|seconds| now.plus_ms(seconds * 1000))
+}
+
+/// None if it was stopped, after some time to end.
+async fn send_until_stop(
+    mailer: &Arc<dyn Mailer>,
+    stored: Email,
+    stop: &mut Fuse<BoxFuture<'static, ()>>,
+) -> Option<Result<(), EmailSendError>> {
+    match select(stop, Box::pin(send_claimed_email(mailer, stored))).await {
+        Either::Right((sent, _)) => Some(sent),
+        Either::Left(((), sending)) => timeout(STOP_GRACE, sending).await.ok(),
+    }
 }
 
 async fn send_claimed_email(mailer: &Arc<dyn Mailer>, stored: Email) -> Result<(), EmailSendError> {

@@ -146,6 +146,34 @@ fn stopping_sender_records_the_email_that_it_is_sending() {
     });
 }
 
+/// Says that it began, and waits until its sender has stopped.
+struct SilentMailer(tokio::sync::mpsc::UnboundedSender<()>, Mutex<std::sync::mpsc::Receiver<()>>);
+
+impl Mailer for SilentMailer {
+    fn send(&self, _: &EmailMessage) -> Result<(), EmailSendError> {
+        self.0.send(()).unwrap();
+        let _stopped = self.1.lock().recv();
+        Ok(())
+    }
+}
+
+#[test]
+fn stopping_sender_leaves_an_email_to_a_silent_server_in_the_queue() {
+    on_each_engine(async |world| {
+        world.write(|tx| Ok(emails::enqueue(tx, &email())?)).await;
+        let (began, mut begins) = tokio::sync::mpsc::unbounded_channel();
+        let (release, released) = std::sync::mpsc::channel();
+        let stop = Box::pin(async move { begins.recv().await.unwrap() });
+        let mailer = Arc::new(SilentMailer(began, Mutex::new(released)));
+        let running = emails::run_sender(Arc::clone(&world.store), mailer, stop);
+        let stopped = tokio::time::timeout(std::time::Duration::from_secs(3), running).await;
+        drop(release);
+        stopped.expect("the sender stops");
+        let listed = world.store.read(|tx: &mut Tx<'_>| Ok(emails::list(tx, None, 9)?)).await.unwrap();
+        assert!(listed[0].sent_at.is_none() && listed[0].due_at.is_some());
+    });
+}
+
 #[test]
 fn undeliverable_email_is_abandoned() {
     on_each_engine(async |world| {
