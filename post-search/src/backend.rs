@@ -67,6 +67,11 @@ impl SearchBackend {
         self.local.as_ref().is_some_and(|local| local.is_built())
     }
 
+    /// How far in the event log the index of this process is; none without an index.
+    pub fn indexed_position(&self) -> Option<i64> {
+        self.local.as_ref().map(|local| local.indexed_position())
+    }
+
     fn usable_local(&self) -> Option<&Arc<PostSearch>> {
         let has_others = || self.remote.as_ref().is_some_and(|remote| remote.nodes.has_nodes());
         self.local.as_ref().filter(|local| local.is_built() || !has_others())

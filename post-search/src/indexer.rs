@@ -84,7 +84,7 @@ impl IndexerState {
     }
 
     /// The progress of what is searchable.
-    fn searchable_progress(&self) -> &IndexProgress {
+    pub(super) fn searchable_progress(&self) -> &IndexProgress {
         if self.pending == 0 { &self.progress } else { &self.committed_progress }
     }
 

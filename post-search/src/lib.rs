@@ -106,6 +106,11 @@ impl PostSearch {
         self.searchable_through.borrow().is_some()
     }
 
+    /// How far in the event log changes are searchable; 0 for a new index.
+    fn indexed_position(&self) -> i64 {
+        self.state.lock().searchable_progress().seq.unwrap_or(0)
+    }
+
     async fn wait_until_searchable(&self, end: i64, deadline: Instant) -> Result<(), Error> {
         let is_there = |searchable_through: &Option<i64>| {
             searchable_through.is_some_and(|searchable_through| searchable_through >= end)

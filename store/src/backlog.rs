@@ -10,6 +10,8 @@ pub const MAX_COUNTED: i64 = 10_000;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
+    /// The position of the newest event.
+    pub log_end: i64,
     /// At most [`MAX_COUNTED`]; always 0 on SQLite, which numbers events at once.
     pub unnumbered_events: i64,
     /// Events after the cursor of each reader of the log, by its name.
@@ -39,6 +41,7 @@ pub fn load_backlog(tx: &mut Tx<'_>) -> Result<Backlog, Fault> {
     let sql = "SELECT COUNT(*), MIN(created_at) FROM (SELECT created_at FROM letter WHERE due_at IS NOT NULL LIMIT $1) waiting";
     let (waiting_emails, oldest_email_at) = tx.query_row(sql, &[MAX_COUNTED.into()])?.unwrap_or_default();
     Ok(Backlog {
+        log_end: end,
         unnumbered_events,
         unread_events,
         waiting_deliveries,

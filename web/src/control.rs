@@ -80,7 +80,7 @@ impl ControlServer {
             return error_reply(421, "a production server has one world\n");
         }
         if path == "/metrics" && method == Method::GET {
-            self.shared.metrics.refresh_backlog(&self.shared.store).await;
+            self.shared.metrics.refresh_backlog(&self.shared.store, self.shared.health.search()).await;
             return match self.shared.metrics.render_text() {
                 Ok(text) => HttpReply::bytes(200, METRICS_TEXT, text),
                 Err(fault) => {

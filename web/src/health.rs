@@ -41,6 +41,10 @@ impl HealthChecks {
         Self { store, drain, roles, search, address: Arc::default() }
     }
 
+    pub(crate) const fn search(&self) -> Option<&SearchBackend> {
+        self.search.as_ref()
+    }
+
     /// Adds a condition of readiness. Later ones are ignored.
     pub fn set_address_check(&self, check: AddressCheck) {
         let _first = self.address.set(check);

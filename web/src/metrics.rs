@@ -12,6 +12,7 @@ use edge::{ListenerStats, ListenerStatsSnapshot};
 use network::playbacks::PlaybackRecorder;
 use network::views::ViewRecorder;
 use parking_lot::Mutex;
+use post_search::SearchBackend;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric};
@@ -32,6 +33,8 @@ const BUCKETS: [f64; 12] = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 
 /// Of a request whose client left before the response; no response has it.
 pub(crate) const ABANDONED_STATUS: u16 = 499;
 
+/// The search index of this node, among the readers of the event log.
+const SEARCH_READER: &str = "search_index";
 /// Less than a scrape takes at most by default, which is ten seconds.
 const BACKLOG_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -153,9 +156,14 @@ impl ServerMetrics {
     }
 
     /// Measures the work that waits in the database; without an answer in time, it is not exported.
-    pub async fn refresh_backlog(&self, store: &Store) {
+    pub(crate) async fn refresh_backlog(&self, store: &Store, search: Option<&SearchBackend>) {
+        let indexed = search.and_then(SearchBackend::indexed_position);
         let measured = tokio::time::timeout(BACKLOG_TIMEOUT, store.read(|tx| Ok(backlog::load_backlog(tx)?))).await;
-        *self.backlog.lock() = measured.ok().and_then(Result::ok);
+        let mut measured = measured.ok().and_then(Result::ok);
+        if let (Some(backlog), Some(indexed)) = (&mut measured, indexed) {
+            backlog.unread_events.push((SEARCH_READER.to_owned(), backlog.log_end.saturating_sub(indexed).max(0)));
+        }
+        *self.backlog.lock() = measured;
     }
 
     /// Exports the task with a count of 0.

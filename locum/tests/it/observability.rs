@@ -265,6 +265,7 @@ fn metrics_show_the_work_that_waits() {
     wait_until("the events have numbers", || value("locum_events_unnumbered") == 0);
     server.run_sql("INSERT INTO follower (name, seq) SELECT 'stopped', MAX(seq) - 1 FROM event");
     assert!(value("locum_events_unread{reader=\"stopped\"}") >= 1);
+    wait_until("all is searchable", || value("locum_events_unread{reader=\"search_index\"}") == 0);
     let columns = "webhook_id, event_id, order_key, post_id, at, body, due_at";
     server.run_sql(&format!("INSERT INTO delivery ({columns}) VALUES (1, 1, 1, 0, 1000, '{{}}', 9000000000000)"));
     assert_eq!(value("locum_deliveries_waiting"), 1);
