@@ -53,7 +53,7 @@ impl AdmissionControl {
         Some(ConnectionPermit { admission: Arc::clone(self), _address: address })
     }
 
-    /// Counts a connection of the address, or a request that a trusted proxy forwards for it.
+    /// Counts a connection or a request of the address.
     pub(crate) fn try_admit_address(self: &Arc<Self>, addr: IpAddr) -> Option<AddressPermit> {
         let address = client_network(addr);
         let mut by_address = self.by_address.lock();

@@ -74,6 +74,8 @@ pub(crate) struct ServiceContext {
     pub(crate) limits: ListenerLimits,
     pub(crate) stats: Arc<ListenerStats>,
     pub(crate) admission: Arc<AdmissionControl>,
+    /// Counts the requests of clients on HTTP/2, which share connections.
+    pub(crate) http2_admission: Arc<AdmissionControl>,
     pub(crate) proxy: Option<Arc<dyn ProxyPolicy>>,
 }
 
@@ -147,12 +149,17 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
     type Future = RequestFuture;
 
     fn call(&self, request: Request<Incoming>) -> RequestFuture {
-        let ServiceContext { handler, limits, stats, admission, .. } = &*self.context;
+        let ServiceContext { handler, limits, stats, admission, http2_admission, .. } = &*self.context;
         stats.requests.increment();
         let peer = self.context.peer_of(self.peer_addr, self.is_tls, request.headers());
         let is_forwarded = |client: &IpAddr| peer.is_trusted && peer.addr.is_none_or(|addr| addr.ip() != *client);
         let forwarded = peer.client.filter(is_forwarded);
-        let address = forwarded.map(|client| admission.try_admit_address(client));
+        let shares_connection = request.version() == Version::HTTP_2 && !peer.is_trusted;
+        let address = match (forwarded, peer.client) {
+            (Some(client), _) => Some(admission.try_admit_address(client)),
+            (None, Some(client)) if shares_connection => Some(http2_admission.try_admit_address(client)),
+            _ => None,
+        };
         self.context.count_forwarding(&peer, forwarded, request.headers());
         let has_room = address.as_ref().is_none_or(Option::is_some);
         let (in_flight, is_consistent) = self.state.start_request(address.flatten());

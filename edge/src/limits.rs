@@ -19,8 +19,8 @@ pub struct ListenerLimits {
     /// part of a file or stream, or the first of another response, after which the stream is reset.
     pub write_timeout: Duration,
     pub max_connections: usize,
-    /// Open connections of one address (IPv6: one /64), and requests that trusted proxies forward for it;
-    /// Unix sockets are not counted.
+    /// Open connections of one address (IPv6: one /64), and requests that trusted proxies forward for it; as many requests on
+    /// HTTP/2. Unix sockets are not counted.
     pub max_connections_per_ip: usize,
     /// Bytes of request bodies that are kept in memory while they arrive, of all clients; the first 4 KiB of each are not
     /// counted.

@@ -60,6 +60,7 @@ fn serve_dyn(
     Box::pin(async move {
         let stats = listener.stats();
         let admission = AdmissionControl::new(&limits, Arc::clone(&stats));
+        let http2_admission = AdmissionControl::new(&limits, Arc::clone(&stats));
         let grace = limits.shutdown_grace;
         let shared = Arc::new(ConnectionContext {
             builder: connection::protocol_builder(&limits, &stats),
@@ -68,6 +69,7 @@ fn serve_dyn(
                 limits,
                 stats,
                 admission: Arc::clone(&admission),
+                http2_admission,
                 proxy: protocols.proxy.clone(),
             }),
             setup: ConnectionSetup::new(protocols),

@@ -47,6 +47,28 @@ async fn http2_requests_share_a_connection() {
 }
 
 #[tokio::test]
+async fn http2_requests_of_an_address_are_limited_over_its_connections() {
+    let wait = |request: Request<Body>| async move {
+        if request.uri().path() == "/wait" {
+            sleep(ms(1000)).await;
+        }
+        Response::new(Body::full("ok"))
+    };
+    let server = start(ListenerLimits { max_connections_per_ip: 3, ..short_timeouts() }, wait);
+    let get = |path: &str| Request::get(format!("http://a{path}")).body(()).unwrap();
+    let mut clients = [h2(&server).await.0, h2(&server).await.0];
+    let mut send = |client: usize, path: &str| clients[client].send_request(get(path), true).unwrap().0;
+    let waiting = [0, 1, 0].map(|client| send(client, "/wait"));
+    server.wait_until(|stats| stats.requests == 3).await;
+    let refused = send(1, "/").await.unwrap();
+    assert_eq!((refused.status().as_u16(), refused.headers()["retry-after"].to_str().unwrap()), (503, "1"));
+    for answer in waiting {
+        assert_eq!(answer.await.unwrap().status(), 200);
+    }
+    assert_eq!(send(1, "/").await.unwrap().status(), 200);
+}
+
+#[tokio::test]
 async fn stalled_http2_stream_times_out_without_affecting_others() {
     let server = start(short_timeouts(), echo);
     let (mut client, _connection) = h2(&server).await;

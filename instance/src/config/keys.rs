@@ -64,7 +64,8 @@ config_keys! {
         trusted_proxies: Vec<IpAddr> = Unset;
         /// The maximum number of open connections.
         max_connections: usize [1..=MAX_COUNT] = Literal("10000");
-        /// The maximum number of open connections per IP address, and of requests that trusted proxies forward for it.
+        /// The maximum number of open connections per IP address, and of requests that trusted proxies forward for it; also
+        /// that of its requests in progress on HTTP/2, which share connections.
         max_connections_per_ip: usize [1..=MAX_COUNT] = Literal("256");
         /// The time limit for receiving a request's header.
         header_timeout: PositiveTimeSpan = Literal("10s");
