@@ -1,7 +1,7 @@
 //! Signals to a server that is busy.
 
 use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 
 use rustix::process::Signal;
@@ -61,6 +61,20 @@ fn signal_finishes_streams_uploads_and_webhooks_within_the_grace_period() {
     server.restart();
     std::thread::sleep(Duration::from_millis(500));
     assert_eq!(receiver.received_requests().len(), 1);
+}
+
+#[test]
+fn silent_mail_server_does_not_delay_the_end() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mail = format!("mail.smtp_url=smtp://{}", silent.local_addr().unwrap());
+    let settings = [&mail, "mail.from=no-reply@harbour.example", "auth.registration=invite"];
+    let args: Vec<&str> = settings.iter().flat_map(|set| ["--set", set]).collect();
+    let mut server = TestServer::start_network(&args);
+    server.run_cli(&["invite", "--email", "grace@mail.example"]).assert_success();
+    let _connection = silent.accept().unwrap();
+    let (code, took) = server.stop();
+    assert_eq!(code, Some(0));
+    assert!(took < Duration::from_secs(4), "{took:?}");
 }
 
 #[test]
