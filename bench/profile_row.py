@@ -14,7 +14,7 @@ from server import Failed, Server, run, say
 
 # From call stacks: our functions, the database's, and the system calls at their end.
 OURS = re.compile(
-    r"(\[\.\] |<|&)(base|edge|network|store|view|web|locum)::"
+    r"(\[\.\] |<|&)(base|database|edge|network|store|view|web|locum)::"
     r"|sqlite3|Checkpoint|Wal|rusqlite|serde_json|tracing_subscriber|__x64_sys_"
 )
 

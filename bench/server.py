@@ -144,7 +144,7 @@ def fill(binary, folder, source):
 def filled(binary, size, seed, audience=None):
     """A data directory with a data set, and the duration of its import."""
     source = lines(size, seed, audience)
-    made_from = checksum("store/migrations", "transfer/src", "archive/src")
+    made_from = checksum("database/migrations", "transfer/src", "archive/src")
     folder = cache() / f"data-{source.name.removeprefix('lines-')}-{made_from}"
     note = folder.with_suffix(".json")
     if note.exists():

@@ -45,7 +45,7 @@ pub struct AuditFilter {
 
 /// To be called in the transaction of the action itself.
 pub fn append(tx: &mut Tx<'_>, new: &NewAuditEntry<'_>) -> Result<(), Fault> {
-    tx.has_audit_entry = true;
+    tx.mark_audited();
     insert!(
         tx,
         "audit",

@@ -1,17 +1,12 @@
-//! Tables, transactions and the event log, on SQLite and PostgreSQL.
-//!
-//! The only crate that contains SQL. Each noun has a module of functions over a [`Tx`].
+//! Statements on the tables: each noun has a module of functions over a [`Tx`] of `database`.
 
-mod background_pause;
-mod context;
-mod db;
-mod locks;
 #[cfg(test)]
 mod schema;
-mod store;
 #[cfg(test)]
+#[path = "../../database/src/test_stores.rs"]
 mod test_stores;
-mod world_clock;
+#[cfg(test)]
+mod tests;
 
 pub mod account_activity;
 pub mod account_deletions;
@@ -19,7 +14,6 @@ pub mod activity;
 pub mod ads;
 pub mod affiliates;
 pub mod analytics;
-pub mod annotations;
 pub mod apps;
 pub mod attempt_limits;
 pub mod audit;
@@ -30,12 +24,9 @@ pub mod communities;
 pub mod compliance;
 pub mod connections;
 pub mod counters;
-pub mod credential_changes;
-pub mod credential_versions;
 pub mod deliveries;
 pub mod edges;
 pub mod emails;
-pub mod event_log;
 pub mod exports;
 pub mod follows;
 pub mod grants;
@@ -51,12 +42,9 @@ pub mod lists;
 pub mod media;
 pub mod member_time_zones;
 pub mod messages;
-pub mod meta;
 pub mod moderation;
 pub mod muted_words;
 pub mod news_stories;
-pub mod node_roles;
-pub mod nodes;
 pub mod nonces;
 pub mod notes;
 pub mod notification_settings;
@@ -78,7 +66,6 @@ pub mod replies;
 pub mod reports;
 pub mod reposts;
 pub mod request_tokens;
-pub mod row_changes;
 pub mod rules;
 pub mod sessions;
 pub mod short_links;
@@ -98,12 +85,12 @@ pub mod users;
 pub mod views;
 pub mod webhooks;
 
-pub use context::StoreContext;
-pub use db::{
-    AppendedEvent, AppliedMigration, CopiedRows, DatabaseLocation, JobFuture, MigrationStatus, QueryLimits,
-    TransactionWork, Tx, assign_queries_to_user, count_round_trips, current_query_limits, limit_queries,
-    limit_stream_queries, record_appended_events, take_appended_events, use_reserved_id,
+use database as db;
+use database::locks;
+pub use database::{
+    AppendedEvent, AppliedMigration, CopiedRows, DataFolderLocked, DatabaseLocation, JobFuture, MigrationStatus,
+    NodePurpose, NodeRole, NodeRoles, QueryLimits, Store, StoreContext, StoreOptions, TransactionWork, Tx, annotations,
+    assign_queries_to_user, count_round_trips, credential_changes, credential_versions, current_query_limits,
+    event_log, limit_queries, limit_stream_queries, lock_data_folder, meta, node_roles, nodes, record_appended_events,
+    row_changes, take_appended_events, use_reserved_id,
 };
-pub use node_roles::{NodeRole, NodeRoles};
-pub use nodes::NodePurpose;
-pub use store::{DataFolderLocked, Store, StoreOptions, lock_data_folder};

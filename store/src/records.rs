@@ -1,15 +1,14 @@
 //! Ads records: one table for every resource, with the fields in a JSON body.
 
-mod indexes;
 mod line_items;
 mod listing;
 
 use base::{Fault, Time};
 
 use crate::Tx;
-use crate::db::{SqlValue, insert_new, select, stored_enum, table, update};
+use crate::db::{SqlValue, insert_new, record_indexes, select, stored_enum, table, update};
 
-pub use indexes::{IndexedFields, RecordIndex, RecordIndexBuild};
+pub use crate::db::record_indexes::{IndexedFields, RecordIndex, RecordIndexBuild};
 pub use line_items::servable_line_items;
 pub use listing::{
     FieldRange, OrderValue, RecordCursor, RecordListing, RecordOrder, RecordOrderKey, RecordPage, compare_cursors,
@@ -91,7 +90,7 @@ pub fn delete(tx: &mut Tx<'_>, kind: &str, id: i64) -> Result<(), Fault> {
 
 /// Selects records of all accounts whose indexed field is `$1`. The kind is a literal, as in the partial indexes.
 fn select_by_field_sql(kind: &'static str, field: &'static str) -> String {
-    format!("{RECORDS}WHERE kind = '{kind}' AND {} = $1", indexes::field_sql(field))
+    format!("{RECORDS}WHERE kind = '{kind}' AND {} = $1", record_indexes::field_sql(field))
 }
 
 /// Records whose indexed field has a value, oldest first; only those in the lists up to a visibility.
@@ -107,7 +106,7 @@ pub fn list_by_field(
         RecordVisibility::Draft => "AND level < 2 ",
         RecordVisibility::Hidden => "",
     };
-    let field = indexes::field_sql(field);
+    let field = record_indexes::field_sql(field);
     let sql =
         format!("{RECORDS}WHERE kind = '{kind}' AND account_id = $1 AND {field} = $2 {level}ORDER BY created_at, id");
     tx.query_rows(&sql, &[account.into(), value.into()])
@@ -120,7 +119,7 @@ pub fn list_ids_by_field(
     account: i64,
     (field, value): (&'static str, i64),
 ) -> Result<Vec<i64>, Fault> {
-    let field = indexes::field_sql(field);
+    let field = record_indexes::field_sql(field);
     let sql = format!("SELECT id FROM ads_record WHERE kind = '{kind}' AND account_id = $1 AND {field} = $2");
     tx.query_rows(&sql, &[account.into(), value.into()])
 }
@@ -161,7 +160,7 @@ pub fn count_by_field(
     account: i64,
     (field, value): (&'static str, i64),
 ) -> Result<i64, Fault> {
-    let field = indexes::field_sql(field);
+    let field = record_indexes::field_sql(field);
     let sql = format!(
         "SELECT COUNT(*) FROM ads_record WHERE kind = '{kind}' AND account_id = $1 AND {field} = $2 AND level = 0"
     );
@@ -176,7 +175,7 @@ pub fn hide_by_field(
     field: &'static str,
     values: &[i64],
 ) -> Result<Vec<i64>, Fault> {
-    let field = indexes::field_sql(field);
+    let field = record_indexes::field_sql(field);
     let sql = format!(
         "UPDATE ads_record SET level = 2 WHERE kind = '{kind}' AND {field} = $1 AND account_id = $2 \
          AND level < 2 RETURNING id"
@@ -193,7 +192,7 @@ pub fn list_due(
     limit: i64,
 ) -> Result<Vec<RecordRow>, Fault> {
     // -1 stands for records without the field.
-    let field = indexes::sort_field_sql(field);
+    let field = record_indexes::sort_field_sql(field);
     let sql = format!(
         "{RECORDS}WHERE kind = '{kind}' AND {field} > $1 AND {field} <= $2 AND level = 0 ORDER BY {field}, id LIMIT $3"
     );
@@ -202,7 +201,7 @@ pub fn list_due(
 
 /// The lowest value of an indexed field that is above `min`, in listed records of all accounts.
 pub fn next_due(tx: &mut Tx<'_>, kind: &'static str, field: &'static str, min: i64) -> Result<Option<i64>, Fault> {
-    let field = indexes::sort_field_sql(field);
+    let field = record_indexes::sort_field_sql(field);
     let sql = format!(
         "SELECT {field} FROM ads_record WHERE kind = '{kind}' AND {field} > $1 AND level = 0 ORDER BY {field}, id LIMIT 1"
     );
@@ -257,7 +256,7 @@ pub fn filter_field_values(
     field: &'static str,
     values: &[i64],
 ) -> Result<Vec<i64>, Fault> {
-    let field = indexes::field_sql(field);
+    let field = record_indexes::field_sql(field);
     let sql = format!("SELECT DISTINCT {field} FROM ads_record WHERE kind = '{kind}' AND {field} = $1 AND level = 0");
     tx.query_by_keys(&sql, values, &[])
 }
@@ -288,7 +287,7 @@ pub fn sample_ids_above(
 ) -> Result<Vec<i64>, Fault> {
     /// Prime, so that each multiplier up to it gives another order.
     const ORDERS: i64 = 1_000_003;
-    let ordered = indexes::sort_field_sql(field);
+    let ordered = record_indexes::sort_field_sql(field);
     // SQLite numbers parameters in the order in which they appear.
     let drawn = format!("id % {ORDERS} * $1 % {ORDERS}");
     let sql = format!(
@@ -307,7 +306,7 @@ pub fn list_accounts_above(
     accounts: &[i64],
     (field, min): (&'static str, i64),
 ) -> Result<Vec<RecordRow>, Fault> {
-    let ordered = indexes::sort_field_sql(field);
+    let ordered = record_indexes::sort_field_sql(field);
     let sql = format!("{RECORDS}WHERE account_id = $1 AND kind = '{kind}' AND {ordered} > $2 AND level = 0");
     tx.query_by_keys(&sql, accounts, &[min.into()])
 }
@@ -320,7 +319,7 @@ pub fn count_up_to(
     field: &'static str,
     max: i64,
 ) -> Result<i64, Fault> {
-    let ordered = indexes::sort_field_sql(field);
+    let ordered = record_indexes::sort_field_sql(field);
     let sql = format!(
         "SELECT COUNT(*) FROM ads_record WHERE kind = '{kind}' AND account_id = $1 \
          AND {ordered} > $2 AND {ordered} <= $3 AND level = 0"

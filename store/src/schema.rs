@@ -1,10 +1,15 @@
 //! Tables and columns according to the migrations, for completeness tests.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// Where statements are: in this crate and the one below.
+pub(crate) fn source_folders() -> [PathBuf; 2] {
+    ["src", "../database/src"].map(|folder| Path::new(env!("CARGO_MANIFEST_DIR")).join(folder))
+}
 
 pub(crate) fn declared_tables() -> BTreeMap<String, Vec<String>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../database/migrations");
     let mut scripts: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     scripts.sort();
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();

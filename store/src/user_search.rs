@@ -1,18 +1,11 @@
 //! The search index of user profiles: words stored as codes, read in order.
 
-use base::text::people::{index_terms, term_code};
+use base::text::people::index_terms;
 use base::{Fault, UserId};
 
 use crate::Tx;
-use crate::db::insert_new_later;
-use crate::users::{self, User, UserState};
-
-/// Searched fields, in order of rank.
-const FIELD_COUNT: usize = 3;
-/// Rows per statement.
-const BATCH_SIZE: usize = 8;
-/// Progress of indexing users from before the index existed, or before it had words of all scripts.
-const BACKFILL_KEY: &str = "user_words_of_all_scripts";
+use crate::db::user_words::{self, FIELD_COUNT};
+use crate::users::{User, UserState};
 
 /// Handle, name and biography.
 pub fn searched_texts(user: &User) -> [&str; FIELD_COUNT] {
@@ -29,34 +22,7 @@ pub(crate) fn index_user(tx: &mut Tx<'_>, user: &User) -> Result<(), Fault> {
     if user.state == UserState::Placeholder {
         return Ok(());
     }
-    let mut rows: Vec<(i64, i64)> = Vec::new();
-    for (field, words) in (0..).zip(searched_words(user)) {
-        rows.extend(words.iter().map(|word| (field, term_code(word))));
-    }
-    if tx.is_postgres() {
-        // Of all users of an import, the words are inserted together.
-        return rows.iter().try_for_each(|(field, word)| {
-            insert_new_later!(tx, "user_word", user_id = user.id, place = *field, word = *word)
-        });
-    }
-    let sql = "INSERT INTO user_word (user_id, place, word) VALUES ($1, $2, $3), ($1, $4, $5), ($1, $6, $7), ($1, $8, \
-               $9), ($1, $10, $11), ($1, $12, $13), ($1, $14, $15), ($1, $16, $17) ON CONFLICT DO NOTHING";
-    for batch in rows.chunks(BATCH_SIZE) {
-        let mut args = vec![user.id.into()];
-        // A shorter batch repeats its last row.
-        let padded = batch.iter().chain(batch.last().into_iter().cycle());
-        for (field, word) in padded.take(BATCH_SIZE) {
-            args.push((*field).into());
-            args.push((*word).into());
-        }
-        tx.execute_later(sql, &args)?;
-    }
-    Ok(())
-}
-
-pub(crate) fn remove_user(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
-    let sql = "DELETE FROM user_word WHERE user_id = $1";
-    tx.execute_later(sql, &[user.into()])
+    user_words::insert_all(tx, user.id, searched_texts(user))
 }
 
 /// Indexes a user again if the indexed texts have changed.
@@ -68,25 +34,8 @@ pub(crate) fn reindex_user(tx: &mut Tx<'_>, before: Option<&User>, user: &User) 
     if before.map(indexed_facts) == Some(indexed_facts(user)) {
         return Ok(());
     }
-    remove_user(tx, user.id)?;
+    user_words::remove_all(tx, user.id)?;
     index_user(tx, user)
-}
-
-/// Indexes users from before the index existed; returns true while there are more.
-pub(crate) fn backfill_words(tx: &mut Tx<'_>, limit: i64) -> Result<bool, Fault> {
-    let done = crate::meta::get(tx, BACKFILL_KEY)?.unwrap_or_else(|| "0".to_owned());
-    if done == "all" {
-        return Ok(false);
-    }
-    let after = done.parse().map(UserId::new);
-    let after = after.map_err(Fault::context("reading the progress of user indexing"))?;
-    let batch = users::list(tx, after, limit)?;
-    for user in &batch {
-        reindex_user(tx, None, user)?;
-    }
-    let progress = batch.last().map_or("all".to_owned(), |user| user.id.to_string());
-    crate::meta::set(tx, BACKFILL_KEY, &progress)?;
-    Ok(!batch.is_empty())
 }
 
 #[derive(Clone, Copy, Debug)]

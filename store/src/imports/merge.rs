@@ -6,7 +6,8 @@ mod conversations;
 use base::{Fault, UserId};
 
 use self::account_references::ACCOUNT_REFERENCES;
-use crate::{Tx, follows, user_search, users};
+use crate::db::user_words;
+use crate::{Tx, follows, users};
 
 /// Moves posts and lists from a placeholder with a generated id to the user with the real id, and deletes the
 /// placeholder.
@@ -23,7 +24,7 @@ pub fn absorb_placeholder(tx: &mut Tx<'_>, from: UserId, to: UserId) -> Result<(
 
 fn delete_placeholder(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
     tx.execute_later("DELETE FROM import_name WHERE user_id = $1", &[user.into()])?;
-    user_search::remove_user(tx, user)?;
+    user_words::remove_all(tx, user)?;
     tx.execute_later("DELETE FROM users WHERE id = $1", &[user.into()])
 }
 

@@ -2,8 +2,8 @@
 
 use base::Fault;
 
-use super::indexes::field_sql;
 use crate::Tx;
+use crate::db::record_indexes::field_sql;
 
 /// Those of `items` with a promoted post, promoted account or media creative that is visible now.
 pub fn servable_line_items(tx: &mut Tx<'_>, items: &[i64], sandbox: bool) -> Result<Vec<i64>, Fault> {

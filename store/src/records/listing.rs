@@ -9,8 +9,8 @@ use std::cmp::Ordering;
 use base::Fault;
 
 use super::RecordRow;
-use super::indexes::{field_sql, sort_field_sql};
 use crate::Tx;
+use crate::db::record_indexes::{field_sql, sort_field_sql};
 use crate::db::{DeclaredRow, RowCells, SqlValue};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,12 +6,12 @@ use std::collections::HashMap;
 use base::Fault;
 
 use super::super::find_by_ids;
-use super::super::indexes::{covering_index_name, name_index_name};
 use super::{
     OrderValue, RecordListing, RecordOrder, RecordPage, SqlQueryBuilder, compare_cursors, field_sql,
     prefix_upper_bound, read_order_values,
 };
 use crate::Tx;
+use crate::db::record_indexes::{covering_index_name, name_index_name};
 use crate::records::RecordRow;
 
 /// The maximum number of matches to gather.
