@@ -3,8 +3,25 @@
 use std::path::{Path, PathBuf};
 
 const CRATES: &[&str] = &[
-    "ads", "api", "base", "deliver", "edge", "locum", "media", "network", "pages", "portal", "query", "search",
-    "store", "view", "web",
+    "ads",
+    "api",
+    "base",
+    "database",
+    "deliver",
+    "edge",
+    "identity",
+    "instance",
+    "locum",
+    "media",
+    "network",
+    "pages",
+    "portal",
+    "post-search",
+    "query",
+    "search",
+    "store",
+    "view",
+    "web",
 ];
 
 /// Where a test's code may be: `a::b` in `tests/it/a/b.rs`, `src/a/b.rs`, or the file above it.
