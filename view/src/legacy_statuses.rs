@@ -14,6 +14,7 @@ use store::users::User;
 use store::{Tx, apps, media, users};
 
 use crate::legacy_media::legacy_media_json;
+use crate::legacy_places::{legacy_place_json, legacy_points};
 use crate::loaded_objects::LoadedObjects;
 use crate::media::{MediaRenderContext, id_from_media_key};
 use crate::position_shifts::escape_legacy_entities;
@@ -122,6 +123,9 @@ impl LegacyRenderer<'_> {
         let (id, at) = (post.id, post.created_at);
         let replied = post.in_reply_to_user_id;
         let handle = replied.and_then(|user| Some(&objects.users.get(user)?.username));
+        let (coordinates, geo) = legacy_points(&post.geo).unzip();
+        let place = post.place_id.as_deref().and_then(network::places::parse_place_id);
+        let place = place.and_then(|id| objects.places.get(id));
         let mut shown = json!({
             "created_at": at.to_legacy_string(),
             "id": id.get(),
@@ -133,9 +137,9 @@ impl LegacyRenderer<'_> {
             "in_reply_to_user_id_str": replied.map(|id| id.to_string()),
             "in_reply_to_screen_name": handle,
             "user": self.render_author(author),
-            "geo": null,
-            "coordinates": null,
-            "place": null,
+            "geo": geo,
+            "coordinates": coordinates,
+            "place": place.map(legacy_place_json),
             "contributors": null,
             "is_quote_status": post.quoted_post_id.is_some(),
             "quote_count": post.quote_count,

@@ -11,6 +11,7 @@ mod field_selection;
 mod includes;
 mod json_writer;
 mod legacy_media;
+mod legacy_places;
 mod legacy_statuses;
 mod legacy_users;
 mod likes;

@@ -98,6 +98,25 @@ fn nullcast_post_is_returned_as_created_and_is_in_no_timeline() {
 }
 
 #[test]
+fn post_has_its_place() {
+    let ads = Advertiser::new();
+    let add = ["place", "add", "Harbour", "--type", "poi", "--country", "Germany", "--bbox", "9.5,53.25,10,53.5"];
+    let place = shared_server().run_cli(&add).json()["id"].clone();
+    let body = json!({ "text": "By the water", "geo": { "place_id": place } });
+    ads.person.create_post(&body).assert_status(201);
+    let page = ads.get("/posts", &[("post_type", "PUBLISHED"), ("timeline_type", "ORGANIC")]);
+    let corners = json!([[[9.5, 53.25], [10.0, 53.25], [10.0, 53.5], [9.5, 53.5]]]);
+    assert_eq!(
+        page["data"][0]["place"],
+        json!({
+            "id": place, "place_type": "poi", "name": "Harbour", "full_name": "Harbour", "country": "Germany",
+            "country_code": "", "contained_within": [], "attributes": {},
+            "bounding_box": { "type": "Polygon", "coordinates": corners },
+        })
+    );
+}
+
+#[test]
 fn published_posts_are_filtered_and_paged() {
     let published = PublishedPosts::new();
     let PublishedPosts { ads, follower, post, second } = &published;
