@@ -13,6 +13,7 @@ mod weight;
 use std::borrow::Cow;
 
 use memchr::memchr3;
+use unicode_normalization::char::is_combining_mark;
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 pub use annotations::{FoundName, NameMatcher};
@@ -24,6 +25,20 @@ pub use weight::{MAX_POST_WEIGHT, TextWeight, URL_WEIGHT, truncate_with_ellipsis
 /// Unicode's composed form (NFC), in which text is stored and measured.
 pub fn normalize(text: &str) -> Cow<'_, str> {
     if is_nfc(text) { Cow::Borrowed(text) } else { Cow::Owned(text.nfc().collect()) }
+}
+
+/// Unicode's marks (such as vowel signs), without those that only select how a character is drawn.
+pub fn is_mark(letter: char) -> bool {
+    is_combining_mark(letter) && !matches!(letter, '\u{fe00}'..='\u{fe0f}')
+}
+
+pub fn is_word_char(letter: char) -> bool {
+    letter.is_alphanumeric() || is_mark(letter)
+}
+
+/// The runs of letters, digits and their marks.
+pub fn split_words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|letter| !is_word_char(letter)).filter(|word| word.contains(char::is_alphanumeric))
 }
 
 /// Whether a phrase is in a text with no character of a word next to it, unless the phrase itself ends there with
@@ -59,7 +74,14 @@ pub fn escape_html(text: &str) -> Cow<'_, str> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{contains_phrase, escape_html, normalize};
+    use super::{contains_phrase, escape_html, normalize, split_words};
+
+    #[test]
+    fn marks_belong_to_words() {
+        let words = |text| split_words(text).collect::<Vec<_>>();
+        assert_eq!(words("कम्प्यूटर, தமிழ் i\u{307}stanbul"), ["कम्प्यूटर", "தமிழ்", "i\u{307}stanbul"]);
+        assert_eq!(words("one \u{301}❤\u{fe0f} 2"), ["one", "2"]);
+    }
 
     #[test]
     fn phrase_is_found_only_between_other_words() {

@@ -253,8 +253,7 @@ fn is_known(catalogue: &AnnotationCatalogue, term: &QueryTerm) -> bool {
         TermValue::Words { text, .. } => {
             let words = |text: &str| {
                 let lower = text.to_lowercase();
-                let words = lower.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
-                format!(" {} ", words.collect::<Vec<_>>().join(" "))
+                format!(" {} ", base::text::split_words(&lower).collect::<Vec<_>>().join(" "))
             };
             let asked = words(text);
             // Posts are found by the name, whichever alias they contain.

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use base::text::{contains_phrase, normalize};
+use base::text::{contains_phrase, is_word_char, normalize};
 use base::{Error, Fault, PostId, Refusal, UserId};
 use query::words::is_unspaced;
 use store::muted_words::{self, MutedWord};
@@ -38,7 +38,7 @@ impl MutedWordFilter {
 
     fn matches(&self, text: &str) -> bool {
         let text = normalize_phrase(text);
-        self.phrases.iter().any(|phrase| contains_phrase(&text, phrase, is_word_char))
+        self.phrases.iter().any(|phrase| contains_phrase(&text, phrase, is_hashtag_char))
     }
 
     /// Those of some posts that it hides.
@@ -87,8 +87,8 @@ fn normalize_phrase(text: &str) -> String {
 }
 
 /// As in hashtags, of which the underscore is a part. In scripts without spaces, a phrase may be anywhere.
-fn is_word_char(letter: char) -> bool {
-    (letter.is_alphanumeric() || letter == '_') && !is_unspaced(letter)
+fn is_hashtag_char(letter: char) -> bool {
+    (is_word_char(letter) || letter == '_') && !is_unspaced(letter)
 }
 
 #[cfg(test)]
@@ -115,6 +115,7 @@ mod tests {
         for (phrase, text) in [
             ("spoil", "spoiler"),
             ("art", "party start"),
+            ("कम", "कम्प्यूटर"),
             ("#finale", "finale"),
             ("#finale", "#finale_2"),
             ("new episode", "new old episode"),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use base::Fault;
-use base::text::normalize;
+use base::text::{is_mark, normalize};
 use query::words::is_unspaced;
 use store::{Tx, communities, meta, news_stories, spaces};
 
@@ -15,7 +15,7 @@ const MAX_LENGTH: usize = 60;
 pub(crate) fn searched_words(text: &str) -> BTreeSet<String> {
     let (mut words, mut word, mut previous) = (BTreeSet::new(), String::new(), None);
     for letter in normalize(text).to_lowercase().chars().chain([' ']) {
-        let is_part = letter.is_alphanumeric();
+        let is_part = letter.is_alphanumeric() || is_mark(letter) && (!word.is_empty() || is_unspaced(letter));
         let alone = Some(letter).filter(|letter| is_part && is_unspaced(*letter));
         if is_part && alone.is_none() {
             word.push(letter);
@@ -82,6 +82,7 @@ mod tests {
         let words = |text| searched_words(text).into_iter().collect::<Vec<_>>();
         assert_eq!(words("Hello, HELLO wörld-42!"), ["42", "hello", "wörld"]);
         assert_eq!(words("Cafe\u{301}"), words("CAFÉ"));
+        assert_eq!(words("कम्प्यूटर ❤\u{fe0f} i\u{307}"), ["i\u{307}", "कम्प्यूटर"]);
         assert!(words("… — !").is_empty());
     }
 

@@ -22,7 +22,7 @@ pub fn keyword_clause(keyword: &str) -> Option<String> {
     if let Some(tag) = text.strip_prefix(['#', '@', '$'])
         && !tag.is_empty()
     {
-        let is_word_char = |letter: char| letter.is_alphanumeric() || letter == '_';
+        let is_word_char = |letter| base::text::is_word_char(letter) || letter == '_';
         let is_symbol = || tag.len() <= 6 && tag.bytes().all(|byte| byte.is_ascii_alphabetic());
         let is_name = || tag.len() <= 15 && tag.is_ascii();
         let is_valid = match text.chars().next() {
@@ -82,6 +82,7 @@ mod tests {
             (" cargo bike ", Some("\"cargo bike\"")),
             ("the", Some("\"the\"")),
             ("#bike", Some("#bike")),
+            ("#हिन्दी", Some("#हिन्दी")),
             ("@ana_9", Some("@ana_9")),
             ("$ABC", Some("$ABC")),
             ("$5", Some("\"$5\"")),

@@ -123,8 +123,7 @@ fn matches_terms(record: &AdsRecord, terms: &[String]) -> bool {
 
 /// The words of a text in lower case.
 fn split_terms(text: &str) -> Vec<String> {
-    let words = text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(str::to_lowercase).collect()
+    base::text::split_words(text).map(str::to_lowercase).collect()
 }
 
 fn get_media(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-use super::Entities;
+use super::{Entities, is_word_char};
 use crate::Fault;
 
 /// Different names per text; the others are ignored.
@@ -91,7 +91,7 @@ fn fold_case(text: &str) -> String {
 fn is_whole_word(text: &str, range: std::ops::Range<usize>) -> bool {
     let before = text.get(..range.start).and_then(|before| before.chars().next_back());
     let after = text.get(range.end..).and_then(|after| after.chars().next());
-    ![before, after].into_iter().flatten().any(char::is_alphanumeric)
+    ![before, after].into_iter().flatten().any(is_word_char)
 }
 
 #[cfg(test)]

@@ -117,7 +117,7 @@ pub fn score_claims(text: &str) -> i64 {
     }
     rest.push_str(text.get(end..).unwrap_or_default());
     let rest = rest.to_lowercase().replace('\u{2019}', "'");
-    let is_word_char = |letter: char| letter.is_alphanumeric() || letter == '\'';
+    let is_word_char = |letter| base::text::is_word_char(letter) || letter == '\'';
     for word in rest.split(|letter| !is_word_char(letter)) {
         let word = word.trim_matches('\'');
         if OPINION_WORDS.contains(&word) {

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use base::text::{extract_entities, is_mark, is_word_char, split_words};
+
 /// Topics per post.
 const MAX_TOPICS: usize = 8;
 /// Characters of a topic or search word.
@@ -21,7 +23,7 @@ const STOP_WORDS: &[&str] = &[
 fn strip_urls(text: &str) -> String {
     let mut rest = String::with_capacity(text.len());
     let mut end = 0;
-    for url in &base::text::extract_entities(text).urls {
+    for url in &extract_entities(text).urls {
         rest.push_str(text.get(end..url.bytes.start).unwrap_or_default());
         rest.push(' ');
         end = url.bytes.end;
@@ -31,15 +33,13 @@ fn strip_urls(text: &str) -> String {
 }
 
 /// In order, lower case.
-fn split_words(text: &str) -> impl Iterator<Item = String> {
-    let words = text.split(|letter: char| !letter.is_alphanumeric());
-    let words = words.filter(|word| !word.is_empty());
-    words.map(|word| word.to_lowercase().chars().take(MAX_LENGTH).collect())
+fn lowercase_words(text: &str) -> impl Iterator<Item = String> {
+    split_words(text).map(|word| word.to_lowercase().chars().take(MAX_LENGTH).collect())
 }
 
 /// Words that are neither short nor frequent.
 pub(crate) fn significant_words(text: &str) -> BTreeSet<String> {
-    let all = split_words(&strip_urls(text)).collect::<Vec<_>>().into_iter();
+    let all = lowercase_words(&strip_urls(text)).collect::<Vec<_>>().into_iter();
     all.filter(|word| word.chars().count() >= 3 || !word.is_ascii())
         .filter(|word| !STOP_WORDS.contains(&word.as_str()))
         .collect()
@@ -52,13 +52,13 @@ fn capitalized_pairs(text: &str) -> Vec<String> {
         let mut letters = word.chars();
         letters.next().is_some_and(char::is_uppercase)
             && word.chars().count() >= 3
-            && word.chars().all(char::is_alphabetic)
+            && word.chars().all(|letter| letter.is_alphabetic() || is_mark(letter))
             && !STOP_WORDS.contains(&word.to_lowercase().as_str())
     };
     let mut found = Vec::new();
     let mut previous: Option<&str> = None;
     for piece in text.split_whitespace() {
-        let word = piece.trim_end_matches(|letter: char| !letter.is_alphanumeric());
+        let word = piece.trim_end_matches(|letter| !is_word_char(letter));
         let name = Some(word).filter(is_name);
         if let (Some(first), Some(second)) = (previous, name) {
             found.push(format!("{first} {second}"));
@@ -81,7 +81,7 @@ pub fn find_topic_spelling(text: &str, topic: &str) -> Option<String> {
 }
 
 fn extract_spelled_topics(text: &str) -> Vec<(String, String)> {
-    let found = base::text::extract_entities(text);
+    let found = extract_entities(text);
     let tags = found.hashtags.iter();
     let tags = tags.map(|tag| (format!("#{}", tag.text.to_lowercase()), format!("#{}", tag.text)));
     let cashtags = found.cashtags.iter().map(|tag| {
@@ -136,5 +136,6 @@ mod tests {
         assert_eq!(split_sentences(text), ["It rained.", "All day!", "And now"]);
         let words: Vec<String> = significant_words(text).into_iter().collect();
         assert_eq!(words, ["day", "rained"]);
+        assert!(significant_words("हिन्दी में").contains("हिन्दी"));
     }
 }

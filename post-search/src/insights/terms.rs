@@ -1,5 +1,6 @@
 //! Terms of a text: hashtags, words and pairs of adjacent words.
 
+use base::text::{is_mark, is_word_char};
 use query::words::{is_unspaced, normalize_case};
 
 use super::stop_words;
@@ -37,7 +38,7 @@ pub(super) fn visit_terms(text: &str, language: &str, mut visit: impl FnMut(Term
             continue;
         }
         if let Some(tag) = piece.strip_prefix(['#', '＃']) {
-            let end = tag.find(|letter: char| !(letter.is_alphanumeric() || letter == '_'));
+            let end = tag.find(|letter: char| !(is_word_char(letter) || letter == '_'));
             let tag = tag.get(..end.unwrap_or(tag.len())).unwrap_or_default();
             let is_valid = !tag.is_empty() && !tag.chars().all(char::is_numeric);
             if is_valid && tag.chars().count() <= MAX_LENGTH {
@@ -86,18 +87,19 @@ fn split_words_with_offsets(piece: &str) -> impl Iterator<Item = (usize, &str)> 
         let rest = piece.get(at..)?;
         let begin = at + rest.find(char::is_alphanumeric)?;
         let word = piece.get(begin..)?;
-        let end = word.find(|letter: char| !letter.is_alphanumeric());
+        let end = word.find(|letter| !is_word_char(letter));
         let word = word.get(..end.unwrap_or(word.len()))?;
         at = begin + word.len();
         Some((begin, word))
     })
 }
 
-/// Pairs of adjacent characters.
+/// Pairs of adjacent characters with their marks.
 fn visit_sign_pairs(word: &str, visit: &mut impl FnMut(TermKind, &str)) {
     let mut previous: Option<usize> = None;
-    for (at, sign) in word.char_indices() {
-        let end = at + sign.len_utf8();
+    let mut signs = word.char_indices().filter(|(_, sign)| !is_mark(*sign)).peekable();
+    while let Some((at, sign)) = signs.next() {
+        let end = signs.peek().map_or(word.len(), |(next, _)| *next);
         if let (Some(begin), true) = (previous, is_unspaced(sign))
             && let Some(sign_pair) = word.get(begin..end)
         {
@@ -129,6 +131,8 @@ mod tests {
         );
         assert_eq!(of("a bicicleta de carga", "pt"), ["bicicleta", "carga"]);
         assert_eq!(of("東京都 ok", "ja"), ["東京", "京都"]);
+        assert_eq!(of("नया कम्प्यूटर #हिन्दी", "hi"), ["नया", "कम्प्यूटर", "नया कम्प्यूटर", "#हिन्दी"]);
+        assert_eq!(of("ที่นี่", "th"), ["ที่นี่"]);
         assert_eq!(
             of("red-hot iron. Cold iron", "en"),
             ["red", "hot", "red hot", "iron", "hot iron", "cold", "iron", "cold iron"]

@@ -32,7 +32,7 @@ pub(super) fn validate_domain(change: &RecordChange) -> Result<(), AdsProblem> {
 fn is_domain(text: &str) -> bool {
     let is_label = |label: &str| {
         let has_edges = !label.starts_with('-') && !label.ends_with('-');
-        !label.is_empty() && has_edges && label.chars().all(|letter| letter.is_alphanumeric() || letter == '-')
+        !label.is_empty() && has_edges && label.chars().all(|letter| base::text::is_word_char(letter) || letter == '-')
     };
     text.contains('.') && text.split('.').all(is_label)
 }
