@@ -354,12 +354,12 @@ fn post_is_edited_by_its_premium_author_only() {
     assert_eq!(other.create_post(&edit).status, 403);
     let unknown = json!({ "text": "Changed", "edit_options": { "previous_post_id": "1" } });
     other.create_post(&unknown).assert_problem(400, "invalid-request");
-    shared_server().run_cli(&["user", "protect", &author.username]).assert_success();
-    other.create_post(&edit).assert_problem(400, "invalid-request");
     let reply = json!({ "text": "A reply", "reply": { "in_reply_to_post_id": id } });
     let reply = other.create_post(&reply).assert_status(201)["data"]["id"].clone();
-    let edit = json!({ "text": "Changed", "edit_options": { "previous_post_id": reply } });
-    assert_eq!(other.create_post(&edit).status, 403, "replies to others stay");
+    let edit_of_reply = json!({ "text": "Changed", "edit_options": { "previous_post_id": reply } });
+    assert_eq!(other.create_post(&edit_of_reply).status, 403, "replies to others stay");
+    shared_server().run_cli(&["user", "protect", &author.username]).assert_success();
+    other.create_post(&edit).assert_problem(400, "invalid-request");
 }
 
 #[test]

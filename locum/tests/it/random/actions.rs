@@ -160,7 +160,8 @@ fn edit(group: &mut Group<'_>, actor: usize) {
     let special = to_others || before.repost_of.is_some() || before.poll.is_some() || before.community.is_some();
     let refused = !model.people[actor].premium || before.life == Life::Old || special;
     let status = match before {
-        note if note.life == Life::Gone || note.author != actor => 400,
+        _ if model.sees(Some(actor), previous) != See::Yes => 400,
+        note if note.author != actor => 403,
         _ if refused || before.edits == 0 => 403,
         _ => 201,
     };
