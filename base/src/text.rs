@@ -27,9 +27,11 @@ pub fn normalize(text: &str) -> Cow<'_, str> {
     if is_nfc(text) { Cow::Borrowed(text) } else { Cow::Owned(text.nfc().collect()) }
 }
 
-/// Unicode's marks (such as vowel signs), without those that only select how a character is drawn.
+/// Unicode's marks (such as vowel signs), without those of which nothing is seen.
 pub fn is_mark(letter: char) -> bool {
-    is_combining_mark(letter) && !matches!(letter, '\u{fe00}'..='\u{fe0f}')
+    let is_invisible = matches!(letter, '\u{34f}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
+        | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}');
+    is_combining_mark(letter) && !is_invisible
 }
 
 pub fn is_word_char(letter: char) -> bool {
