@@ -96,8 +96,8 @@ fn remove_undone(tx: &mut Tx<'_>, event: &LogEvent) -> Result<(), Fault> {
     }
 }
 
-/// Of the newest 100 unread interactions, those that the page of notifications shows: neither of posts and accounts that
-/// the user may not see, nor with muted words, nor what their settings leave out.
+/// Of the newest 100 unread interactions, those that the page of notifications shows: neither what [`load_page`] leaves
+/// out, nor of posts and accounts that the user may not see, nor with muted words.
 pub fn count_unread(tx: &mut Tx<'_>, user: UserId) -> Result<UnreadCounts, Fault> {
     let counts = interactions::count_unread(tx, user)?;
     if counts.interactions == 0 {
@@ -106,7 +106,7 @@ pub fn count_unread(tx: &mut Tx<'_>, user: UserId) -> Result<UnreadCounts, Fault
     let seen = find_seen(tx, user)?;
     let mut unread = interactions::list_before(tx, user, i64::MAX, counts.interactions)?;
     unread.retain(|one| one.seq > seen);
-    NotificationSettings::load(tx, user)?.remove_unwanted(tx, &mut unread)?;
+    remove_unlisted(tx, user, &mut unread)?;
     replace_reposts(tx, &mut unread)?;
     let posts: Vec<PostId> = unread.iter().filter_map(|one| one.post_id).collect();
     let posts = posts::find_by_ids(tx, &posts)?;
@@ -165,6 +165,11 @@ pub fn load_page(
     found.truncate(size);
     let (newest, last) = (found.first().map(|one| one.seq), found.last().map(|one| one.seq));
     let next = last.filter(|_| has_more);
+    remove_unlisted(tx, user, &mut found)?;
+    Ok(InteractionPage { interactions: found, newest, next })
+}
+
+fn remove_unlisted(tx: &mut Tx<'_>, user: UserId, found: &mut Vec<Interaction>) -> Result<(), Fault> {
     let actors: Vec<UserId> = found.iter().map(|one| one.actor_id).collect();
     let muted = graph::filter_muted(tx, user, &actors)?;
     let requesting = graph::filter_sources(tx, RelationKind::Request, &actors, user)?;
@@ -172,6 +177,5 @@ pub fn load_page(
         let is_open = one.kind != InteractionKind::FollowRequest || requesting.contains(&one.actor_id);
         is_open && !muted.contains(&one.actor_id)
     });
-    NotificationSettings::load(tx, user)?.remove_unwanted(tx, &mut found)?;
-    Ok(InteractionPage { interactions: found, newest, next })
+    NotificationSettings::load(tx, user)?.remove_unwanted(tx, found)
 }

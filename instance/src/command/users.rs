@@ -140,7 +140,7 @@ pub enum UserCommand {
     Delete {
         /// @username or id
         user: String,
-        /// Erase its data now, also that of an account that is deleted already
+        /// Begin to erase its data at once, also that of an account that is deleted already
         #[arg(long)]
         now: bool,
     },

@@ -206,6 +206,9 @@ fn profile_setting_decides_who_may_send_messages() {
     assert_eq!(takes(&other, &fan), false);
     closed(&fan, &other);
     assert_eq!(takes(&other, &me), true, "who was written to may answer");
+    let own_copy = listed(&me, ALL).pop().unwrap();
+    me.delete(format!("/2/dm_events/{own_copy}")).assert_status(200);
+    assert_eq!(takes(&other, &me), true, "the sender has the message still");
     attempt(&me, &other).assert_status(201);
     let ids = [fan.id.as_str(), other.id.as_str()];
     me.post("/2/dm_conversations", &group_of(&ids, "Hi")).assert_legacy_code(403, 349);

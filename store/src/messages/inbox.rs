@@ -113,13 +113,13 @@ pub fn count_unread(tx: &mut Tx<'_>, user: UserId, conversation: i64) -> Result<
     Ok(senders.iter().take_while(|sender| **sender != user).count())
 }
 
-/// Those of some users who have sent the reader a message in a direct conversation, which the reader still has.
+/// Those of some users who have sent the reader a message in a direct conversation, which one of the two still has.
 pub fn filter_correspondents(tx: &mut Tx<'_>, users: &[UserId], reader: UserId) -> Result<Vec<UserId>, Fault> {
     let sql = "SELECT u.id FROM users u, dm_conversation c WHERE u.id = $1 AND c.lower_id > 0 \
                AND c.lower_id = CASE WHEN u.id < $2 THEN u.id ELSE $2 END \
                AND c.higher_id = CASE WHEN u.id < $2 THEN $2 ELSE u.id END AND EXISTS \
                (SELECT 1 FROM dm_inbox i JOIN dm_event e ON e.id = i.event_id \
-               WHERE i.user_id = $2 AND i.conversation_id = c.id AND i.kind = 0 AND e.sender_id = u.id)";
+               WHERE i.user_id IN (u.id, $2) AND i.conversation_id = c.id AND i.kind = 0 AND e.sender_id = u.id)";
     tx.query_by_ids(sql, users, &[reader.into()])
 }
 

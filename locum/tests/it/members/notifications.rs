@@ -198,6 +198,13 @@ fn muting_who_has_mentioned_a_member_does_not_keep_the_count() {
     other.publish_text(&format!("Buy nets, @{}", author.username));
     wait_for_unread(&mut browser, 1);
     author.post(format!("/2/users/{}/muting", author.id), &json!({ "target_user_id": other.id })).assert_status(200);
-    assert!(!browser.get("/notifications").assert_page(200).contains("Buy nets"));
     assert!(!browser.get("/home").assert_page(200).contains("unread</span>"));
+    assert!(!browser.get("/notifications").assert_page(200).contains("Buy nets"));
+    server.run_cli(&["user", "protect", &author.username]).assert_success();
+    let fan = server.new_user("fan");
+    let follow = format!("/2/users/{}/following", fan.id);
+    fan.post(follow, &json!({ "target_user_id": author.id })).assert_status(200);
+    wait_for_unread(&mut browser, 1);
+    server.run_cli(&["user", "unprotect", &author.username]).assert_success();
+    assert!(!browser.get("/home").assert_page(200).contains("unread</span>"), "the request has ended");
 }

@@ -57,6 +57,18 @@ fn removed_post_is_gone_everywhere_and_comes_back_when_the_action_is_lifted() {
 }
 
 #[test]
+fn post_of_a_deleted_account_is_removed_before_the_account_is_restored() {
+    let (author, reader) = (person("author"), person("reader"));
+    let post = author.publish_text("Against the rules");
+    let server = shared_server();
+    server.run_cli(&["user", "delete", &author.username]).assert_success();
+    moderate(&["remove", &post, "--reason", "Rule 1"]);
+    server.run_cli(&["user", "restore", &author.username]).assert_success();
+    let answer = reader.get(format!("/2/posts/{post}")).assert_status(200);
+    assert!(answer.get("data").is_none(), "{answer}");
+}
+
+#[test]
 fn ban_suspends_the_apps_of_the_account_until_it_is_lifted() {
     let server = shared_server();
     let owner = person("maker");
