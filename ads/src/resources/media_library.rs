@@ -179,22 +179,16 @@ fn requested_key(params: &ParsedParams) -> Result<String, AdsProblem> {
 
 fn update_media(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(params)?;
-    let record = require_media(ctx, params)?;
+    let record = find_media(ctx, params)?;
     let record = update(ctx, &LIBRARY_MEDIA, record.id, params)?;
     OperationOutput::from_record(ctx, record)
 }
 
 fn remove_media(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(params)?;
-    let record = require_media(ctx, params)?;
+    let record = find_media(ctx, params)?;
     let record = delete(ctx, &LIBRARY_MEDIA, record.id)?;
     OperationOutput::from_record(ctx, record)
-}
-
-fn require_media(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<AdsRecord, Error> {
-    let key = params.text("media_key").unwrap_or_default();
-    let found = find_library_media(ctx, key)?;
-    found.ok_or_else(|| media_not_found("media_key", key).into())
 }
 
 pub fn media_not_found(parameter: impl Into<Cow<'static, str>>, key: &str) -> AdsProblem {

@@ -114,8 +114,7 @@ impl World {
         let (image, clip) = (ads.image(), ads.clip());
         let banner = ads.media("tweet_image", &png(320, 50));
         for key in [&image, &clip, &banner] {
-            let path = format!("/media_library/{key}");
-            ads.send("PUT", &path, &[("name", "Ride")]).assert_status(200);
+            ads.send("POST", "/media_library", &[("media_key", key), ("name", "Ride")]).assert_status(200);
         }
         let media = |kind| {
             let page = ads.get("/account_media", &[("creative_types", kind)]);

@@ -306,7 +306,12 @@ fn media_of_the_library_are_named_and_used_in_scheduled_posts() {
     let ads = Advertiser::new();
     let key = upload(&ads, 320, 50);
     let path = format!("/media_library/{key}");
-    let named = ads.send("PUT", &path, &[("name", "Banner"), ("file_name", "b.png")]).assert_status(200);
+    for method in ["GET", "PUT", "DELETE"] {
+        is(&ads.send(method, &path, &[]), 404, "MEDIA_NOT_FOUND", "media_key");
+    }
+    let named = add_media(&ads, &key, &[("file_name", "b.png")]).assert_status(200);
+    assert_eq!(named["data"]["name"], Value::Null);
+    let named = ads.send("PUT", &path, &[("name", "Banner")]).assert_status(200);
     let data = &named["data"];
     assert_eq!((&data["name"], &data["media_key"]), (&json!("Banner"), &json!(key)));
     assert_eq!((&data["posted"], &data["tweeted"]), (&json!(false), &json!(false)));
@@ -377,7 +382,7 @@ fn media_library_is_filtered_and_paged() {
     let [key, second, third] = [320, 20, 30].map(|width| upload(&ads, width, 50));
     let keys = |params: &[(&str, &str)]| media_keys(&ads, params);
     let take = |key: &str, more: &[(&str, &str)]| add_media(&ads, key, more);
-    ads.send("PUT", &format!("/media_library/{key}"), &[("name", "Banner"), ("file_name", "b.png")]).assert_status(200);
+    take(&key, &[("name", "Banner"), ("file_name", "b.png")]).assert_status(200);
     let added = take(&second, &[("name", "River ride")]).assert_status(200);
     assert_eq!(added["data"]["name"], "River ride");
     assert_eq!(take(&second, &[]).assert_status(200)["data"], added["data"]);
