@@ -23,7 +23,7 @@ use crate::resources::targeting_criteria::{self, KEYWORD_GROUP};
 use crate::resources::{accounts, promotable_users, servability};
 use objectives::{PRODUCTS, objective_rules};
 
-pub use objectives::{GOALS, OBJECTIVES, PAY_BY, result_metric};
+pub use objectives::{GOALS, OBJECTIVES, PAY_BY, is_publisher_network, result_metric};
 
 pub static LINE_ITEM: Resource = Resource {
     name: "line_item",
@@ -184,7 +184,7 @@ fn validate_objective_fields(change: &RecordChange) -> Result<(), AdsProblem> {
     if objective.starts_with("APP_") && !has_app {
         return needs("android_app_store_identifier", objective);
     }
-    if record.has("placements", "PUBLISHER_NETWORK") {
+    if record.texts("placements").into_iter().any(is_publisher_network) {
         if record.text("advertiser_domain").is_empty() {
             return needs("advertiser_domain", "PUBLISHER_NETWORK");
         }

@@ -9,7 +9,9 @@ use base::{Error, VocabularyWord};
 use crate::resources::account_media::{ACCOUNT_MEDIA, CREATIVE_TYPES};
 use crate::resources::accounts::APPROVAL_STATUS;
 use crate::resources::campaigns::CAMPAIGN;
-use crate::resources::line_items::{CREATIVE_STATUS, LINE_ITEM, find_same_creative, recount_creatives};
+use crate::resources::line_items::{
+    CREATIVE_STATUS, LINE_ITEM, find_same_creative, is_publisher_network, recount_creatives,
+};
 
 pub static MEDIA_CREATIVE: Resource = Resource {
     name: "media_creative",
@@ -66,10 +68,7 @@ fn validate_creative_type(ctx: &mut AccountContext<'_, '_>, change: &mut RecordC
     let media = ctx.require_record(&ACCOUNT_MEDIA, id("account_media_id"))?;
     let kind = media.text("creative_type").to_owned();
     let before_videos = matches!(kind.as_str(), "PREROLL" | "VAST_PREROLL");
-    let outside = item
-        .texts("placements")
-        .iter()
-        .any(|placement| *placement == "PUBLISHER_NETWORK" || placement.starts_with("TAP_"));
+    let outside = item.texts("placements").into_iter().any(is_publisher_network);
     let fits = if before_videos { item.text("objective") == "PREROLL_VIEWS" } else { outside };
     if !fits {
         let message = format!("This line item does not take a {kind}");

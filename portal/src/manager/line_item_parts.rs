@@ -4,6 +4,7 @@ use ads_engine::{AdsRecord, RecordView, RequiredRole, ResourceVerb};
 use std::collections::HashMap;
 
 use ads::resources::curated_categories;
+use ads::resources::line_items::is_publisher_network;
 use ads::resources::scheduled_posts::SCHEDULED_POST;
 use base::{Error, Fault, PostId, UserId};
 use pages::excerpt;
@@ -24,8 +25,8 @@ pub(super) fn is_preroll(item: &RecordView) -> bool {
 
 /// Whether the line item shows media of the account, alone or next to posts.
 fn takes_media(item: &RecordView) -> bool {
-    let outside = |place: &str| place == "PUBLISHER_NETWORK" || place.starts_with("TAP_");
-    is_preroll(item) || item.text("product_type") == "MEDIA" || item.texts("placements").into_iter().any(outside)
+    let outside = item.texts("placements").into_iter().any(is_publisher_network);
+    is_preroll(item) || item.text("product_type") == "MEDIA" || outside
 }
 
 pub(super) fn part_blocks(tx: &mut Tx<'_>, ctx: &ManagerAccount, item: &RecordView) -> Result<Vec<PageBlock>, Error> {

@@ -90,6 +90,11 @@ pub const PLACEMENT_RULES: &[PlacementRule] = &[
     },
 ];
 
+/// Whether it is, or is part of, the network of other apps.
+pub fn is_publisher_network(placement: &str) -> bool {
+    containing_placement(placement) == "PUBLISHER_NETWORK"
+}
+
 /// The placement of the table that a narrower one is part of.
 fn containing_placement(name: &str) -> &str {
     match name {

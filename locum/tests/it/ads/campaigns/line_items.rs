@@ -119,6 +119,7 @@ fn placements_times_and_frequency_caps_of_a_line_item_are_validated() {
             "INCLUSIVE_PARAMETERS",
             "categories",
         ),
+        (&[("placements", "TAP_BANNER"), ("categories", "IAB7")], "INCLUSIVE_PARAMETERS", "advertiser_domain"),
         (&[("start_time", "2026-02-01"), ("end_time", "2026-02-01")], "INVALID", "end_time"),
         // It starts now if it does not say when.
         (&[("start_time", ""), ("end_time", "2026-02-01")], "INVALID", "end_time"),
