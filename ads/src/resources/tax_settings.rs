@@ -19,7 +19,14 @@ pub static TAX_SETTINGS: Resource = Resource {
     label: "tax settings",
     fields: FIELDS,
     verbs: &[],
-    rules: &[ValidationRule::OnRecord(validate_tax_id), ValidationRule::OnRecord(validate_client)],
+    rules: &[
+        ValidationRule::OnRecord(validate_tax_id),
+        ValidationRule::OnRecord(validate_client),
+        ValidationRule::InContext(|_, change| {
+            fill_defaults(&mut change.record);
+            Ok(())
+        }),
+    ],
     ..Resource::DEFAULT
 };
 
@@ -101,14 +108,19 @@ fn update_tax_settings(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) 
 /// The account's settings; defaults if it has none.
 fn load_settings(ctx: &mut AccountContext<'_, '_>) -> Result<AdsRecord, Error> {
     let id = ctx.account_id()?;
-    if let Some(found) = ctx.find_record(&TAX_SETTINGS, id)? {
-        return Ok(found);
-    }
-    let mut record = AdsRecord::new(&TAX_SETTINGS, id, id, ctx.now());
-    for field in FIELDS {
-        record.set(field.name.post, field.default_value.to_value(field.kind));
-    }
+    let found = ctx.find_record(&TAX_SETTINGS, id)?;
+    let mut record = found.unwrap_or_else(|| AdsRecord::new(&TAX_SETTINGS, id, id, ctx.now()));
+    fill_defaults(&mut record);
     Ok(record)
+}
+
+/// What is not set has its default, also after it was unset.
+fn fill_defaults(record: &mut AdsRecord) {
+    for field in FIELDS {
+        if record.get(field.name.post).is_none() {
+            record.set(field.name.post, field.default_value.to_value(field.kind));
+        }
+    }
 }
 
 fn render_settings(ctx: &AccountContext<'_, '_>, record: &AdsRecord) -> OperationOutput {

@@ -100,6 +100,10 @@ fn tax_settings_of_an_account_are_read_and_changed() {
     assert_eq!(agency["data"]["invoice_jurisdiction"], "NONE");
     assert_eq!(ads.get("/tax_settings", &[])["data"], agency["data"]);
     is(&put(&[("tax_id", "")]), 400, "INCLUSIVE_PARAMETERS", "tax_id");
+    let unset = put(&[("bill_to", ""), ("business_relationship", ""), ("invoice_jurisdiction", "")]).assert_status(200);
+    assert_eq!(unset["data"]["bill_to"], "NOT_SET");
+    assert_eq!(unset["data"]["business_relationship"], "SELF");
+    assert_eq!(unset["data"]["invoice_jurisdiction"], "NOT_SET");
 }
 
 /// A campaign that was changed once and deleted, and a line item of it.
