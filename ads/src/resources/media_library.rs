@@ -436,14 +436,8 @@ fn media_type_from_key(key: &str) -> (&'static str, VocabularyWord) {
     }
 }
 
-/// Width to height in lowest terms: `16:9`.
+/// As cards show it; unknown if the size is.
 fn aspect_ratio(medium: &Media) -> Option<String> {
-    let (mut one, mut other) = (medium.width, medium.height);
-    if one <= 0 || other <= 0 {
-        return None;
-    }
-    while other > 0 {
-        (one, other) = (other, one % other);
-    }
-    Some(format!("{}:{}", medium.width / one, medium.height / one))
+    let (wide, high) = card_media::aspect_ratio(medium);
+    (medium.width > 0 && medium.height > 0).then(|| format!("{wide}:{high}"))
 }

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Advertiser, is, send, with_overrides};
 use crate::harness::{TestResponse, TestServer, TestUser, shared_server, wait_until};
+use crate::media::samples::{Film, mp4};
 use crate::media::{at_once, samples};
 
 /// The start of a minute that is so many minutes ahead.
@@ -328,6 +329,14 @@ fn media_of_the_library_are_named_and_used_in_scheduled_posts() {
     let created = schedule(&ads, &with).assert_status(200);
     assert_eq!((&created["data"]["text"], &created["data"]["media_keys"]), (&json!(""), &json!([key])));
     assert_eq!(ads.get(&path, &[])["data"]["file_name"], "b.png");
+}
+
+#[test]
+fn video_of_the_library_has_the_aspect_ratio_that_cards_show() {
+    let ads = Advertiser::new();
+    let film = mp4(Film { width: 854, height: 480, ..Film::default() });
+    let added = add_media(&ads, &ads.media("tweet_video", &film), &[]).assert_status(200);
+    assert_eq!((&added["data"]["aspect_ratio"], &added["data"]["duration"]), (&json!("16:9"), &json!(1000)));
 }
 
 #[test]
