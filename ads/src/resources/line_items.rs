@@ -95,7 +95,7 @@ pub static LINE_ITEM: Resource = Resource {
         ListFilter::ids("funding_instrument_ids", "funding_instrument_id", &FUNDING_INSTRUMENT),
         ListFilter::ids("line_item_ids", "id", &LINE_ITEM),
     ],
-    sort_fields: &[BID_AMOUNT, DAILY_BUDGET, TOTAL_BUDGET, "start_time", "end_time"],
+    sort_fields: &[BID_AMOUNT, DAILY_BUDGET, TOTAL_BUDGET, "start_time", "end_time", "standard_delivery"],
     max_name_prefix: 255,
     has_drafts: true,
     max_batch_items: 40,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::ids;
+use super::{create_line_item, ids};
 use crate::ads::{Advertiser, is};
 use crate::harness::shared_server;
 
@@ -72,6 +72,21 @@ fn campaigns_have_the_same_order_for_every_page_size() {
     assert_eq!(walk(&sort), expected);
     let some = [sort[0], ("campaign_ids", &all.join(",")), ("count", "9")];
     assert_eq!(walk(&some), expected, "those that are asked for alike");
+}
+
+#[test]
+fn line_items_are_sorted_by_their_delivery() {
+    let ads = Advertiser::new();
+    let campaign = ads.campaign();
+    let by_item = [("budget_optimization", "LINE_ITEM"), ("standard_delivery", "")];
+    ads.send("PUT", &format!("/campaigns/{campaign}"), &by_item).assert_status(200);
+    let all = ["true", "false", "true"].map(|delivery| {
+        let more = [("standard_delivery", delivery), ("daily_budget_amount_local_micro", "5000000")];
+        let created = create_line_item(&ads, &campaign, &more).assert_status(200);
+        created["data"]["id"].as_str().unwrap().to_owned()
+    });
+    let listed = ads.get("/line_items", &[("sort_by", "standard_delivery-asc,created_at-asc")]);
+    assert_eq!(ids(&listed), [&all[1], &all[0], &all[2]].map(String::clone));
 }
 
 #[test]
