@@ -9,7 +9,7 @@ use ads_engine::{
 };
 use base::refusal::AdsProblem;
 use base::time::HOUR_MS;
-use base::{Error, Time, UserId, VocabularyWord};
+use base::{Error, Refusal, Time, UserId, VocabularyWord};
 use serde_json::{Map, Value, json};
 use store::ads::{self, AdsChangeQuery};
 use store::records::OrderValue;
@@ -101,14 +101,17 @@ fn list_account_changes(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams)
 }
 
 /// Parses the time range: whole hours of UTC or of the account's time zone, at least one.
-fn parse_hour_range(zone: &AccountTimeZone, params: &ParsedParams) -> Result<(Time, Time), AdsProblem> {
+fn parse_hour_range(zone: &AccountTimeZone, params: &ParsedParams) -> Result<(Time, Time), Refusal> {
     let read = |name: &'static str| {
         let text = params.text(name).unwrap_or_default();
         let message = || format!("Expected a time in ISO 8601, got \"{text}\" for {name}");
         parse_time_in_zone(zone, text).ok_or_else(|| AdsProblem::invalid_parameter(name, text, message()))
     };
-    let (from, to) = (read("start_time")?, read("end_time")?);
-    let wrong = |message: &str| AdsProblem::new("INVALID_TIME_WINDOW", message);
+    let (from, to) = match (read("start_time"), read("end_time")) {
+        (Ok(from), Ok(to)) => (from, to),
+        (from, to) => return Err(Refusal::from([from.err(), to.err()].into_iter().flatten().collect::<Vec<_>>())),
+    };
+    let wrong = |message: &str| Refusal::from(AdsProblem::new("INVALID_TIME_WINDOW", message));
     let is_full_hour = |at: Time| at.ms() % HOUR_MS == 0 || zone.is_full_hour(at);
     if !is_full_hour(from) || !is_full_hour(to) {
         return Err(wrong("The times must be whole hours"));

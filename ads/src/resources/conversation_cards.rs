@@ -39,7 +39,10 @@ const CONVERSATION: Resource = Resource {
     read_role: RequiredRole::CreativeReader,
     write_role: RequiredRole::CreativeWriter,
     rules: &[
-        ValidationRule::OnRecord(validate_option_texts),
+        ValidationRule::OnRecord(|change| validate_option_text(change, OPTIONS[0])),
+        ValidationRule::OnRecord(|change| validate_option_text(change, OPTIONS[1])),
+        ValidationRule::OnRecord(|change| validate_option_text(change, OPTIONS[2])),
+        ValidationRule::OnRecord(|change| validate_option_text(change, OPTIONS[3])),
         ValidationRule::OnRecord(validate_title),
         ValidationRule::InContext(normalize_hashtags),
         ValidationRule::InContext(validate_media),
@@ -140,26 +143,25 @@ const IMAGE_FIELDS: &[FieldSpec] = &[
     FieldSpec::one_of("card_type", &["IMAGE_CONVERSATION"]).set_by_server().default_word("IMAGE_CONVERSATION"),
 ];
 
-/// The options of a card, each with the text of its post, and the name of that text in the newer vocabulary, which has
-/// both (contract ads §2).
-pub const OPTIONS: [(&str, &str, &str); 4] = [
+/// An option of a card, the text of its post, and the name of that text in the newer vocabulary, which has both (contract
+/// ads §2).
+type CardOption = (&'static str, &'static str, &'static str);
+
+pub const OPTIONS: [CardOption; 4] = [
     ("first_cta", "first_cta_tweet", "first_cta_post"),
     ("second_cta", "second_cta_tweet", "second_cta_post"),
     ("third_cta", "third_cta_tweet", "third_cta_post"),
     ("fourth_cta", "fourth_cta_tweet", "fourth_cta_post"),
 ];
 
-fn validate_option_texts(change: &RecordChange) -> Result<(), AdsProblem> {
+fn validate_option_text(change: &RecordChange, (option, text, _): CardOption) -> Result<(), AdsProblem> {
     let has = |name| change.record.get(name).is_some();
-    for (option, text, _) in OPTIONS {
-        let (missing, needing) = match (has(option), has(text)) {
-            (true, false) => (text, option),
-            (false, true) => (option, text),
-            _ => continue,
-        };
-        return Err(AdsProblem::at_parameter(missing, "INCLUSIVE_PARAMETERS", format!("{needing} needs {missing}")));
-    }
-    Ok(())
+    let (missing, needing) = match (has(option), has(text)) {
+        (true, false) => (text, option),
+        (false, true) => (option, text),
+        _ => return Ok(()),
+    };
+    Err(AdsProblem::at_parameter(missing, "INCLUSIVE_PARAMETERS", format!("{needing} needs {missing}")))
 }
 
 fn validate_title(change: &RecordChange) -> Result<(), AdsProblem> {

@@ -106,6 +106,8 @@ pub static LINE_ITEM: Resource = Resource {
         ValidationRule::OnRecord(validate_status_transition),
         ValidationRule::OnRecord(objectives::validate_objective),
         ValidationRule::OnRecord(validate_objective_fields),
+        ValidationRule::OnRecord(|change| validate_network_field(change, "advertiser_domain")),
+        ValidationRule::OnRecord(|change| validate_network_field(change, "categories")),
         ValidationRule::OnRecord(objectives::validate_placements),
         ValidationRule::OnRecord(validate_frequency_cap),
         ValidationRule::OnRecord(advertiser::validate_categories),
@@ -175,26 +177,29 @@ fn validate_daily_budget(change: &RecordChange) -> Result<(), AdsProblem> {
 
 fn validate_objective_fields(change: &RecordChange) -> Result<(), AdsProblem> {
     let record = &change.record;
-    let needs = |name: &'static str, why: &str| -> Result<(), AdsProblem> {
-        Err(AdsProblem::at_parameter(name, "INCLUSIVE_PARAMETERS", format!("{name} is needed for {why}")))
-    };
     let objective = record.text("objective");
     let has_app =
         ["android_app_store_identifier", "ios_app_store_identifier"].iter().any(|name| record.get(name).is_some());
     if objective.starts_with("APP_") && !has_app {
-        return needs("android_app_store_identifier", objective);
-    }
-    if record.texts("placements").into_iter().any(is_publisher_network) {
-        if record.text("advertiser_domain").is_empty() {
-            return needs("advertiser_domain", "PUBLISHER_NETWORK");
-        }
-        if record.items("categories").is_empty() {
-            return needs("categories", "PUBLISHER_NETWORK");
-        }
+        return Err(field_needed("android_app_store_identifier", objective));
     }
     let converts = record.text("goal") == "WEBSITE_CONVERSIONS";
     if converts && record.text("primary_web_event_tag").is_empty() {
-        return needs("primary_web_event_tag", "WEBSITE_CONVERSIONS");
+        return Err(field_needed("primary_web_event_tag", "WEBSITE_CONVERSIONS"));
+    }
+    Ok(())
+}
+
+fn field_needed(name: &'static str, why: &str) -> AdsProblem {
+    AdsProblem::at_parameter(name, "INCLUSIVE_PARAMETERS", format!("{name} is needed for {why}"))
+}
+
+/// Requires a field of line items with placements in other apps.
+fn validate_network_field(change: &RecordChange, name: &'static str) -> Result<(), AdsProblem> {
+    let record = &change.record;
+    let outside = record.texts("placements").into_iter().any(is_publisher_network);
+    if outside && record.text(name).is_empty() && record.items(name).is_empty() {
+        return Err(field_needed(name, "PUBLISHER_NETWORK"));
     }
     Ok(())
 }

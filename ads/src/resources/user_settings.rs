@@ -27,7 +27,12 @@ pub static USER_SETTINGS: Resource = Resource {
     // Looked up by account and user.
     filters: &[ads_engine::ListFilter::new("user_id", "user_id", Kind::ID)],
     verbs: &[],
-    rules: &[ValidationRule::OnRecord(validate_contact), ValidationRule::InContext(schedule_digest)],
+    rules: &[
+        ValidationRule::OnRecord(validate_email),
+        ValidationRule::OnRecord(|change| validate_number(change, "contact_phone")),
+        ValidationRule::OnRecord(|change| validate_number(change, "contact_phone_extension")),
+        ValidationRule::InContext(schedule_digest),
+    ],
     ..Resource::DEFAULT
 };
 
@@ -52,9 +57,8 @@ pub static OPERATIONS: &[CustomOperation] = &[
         .params(&[USER, EMAIL, PHONE, EXTENSION, TYPES]),
 ];
 
-fn validate_contact(change: &RecordChange) -> Result<(), AdsProblem> {
-    let record = &change.record;
-    let email = record.text("notification_email");
+fn validate_email(change: &RecordChange) -> Result<(), AdsProblem> {
+    let email = change.record.text("notification_email");
     let parts = email.split_once('@');
     let addressed = parts
         .is_some_and(|(name, host)| !name.is_empty() && host.contains('.') && !email.contains(char::is_whitespace));
@@ -62,15 +66,16 @@ fn validate_contact(change: &RecordChange) -> Result<(), AdsProblem> {
         let message = format!("\"{email}\" is no e-mail address");
         return Err(AdsProblem::invalid_parameter("notification_email", email, message));
     }
-    let dials = |letter: char| letter.is_ascii_digit() || "+-() .".contains(letter);
-    for name in ["contact_phone", "contact_phone_extension"] {
-        let number = record.text(name);
-        if !number.chars().all(dials) {
-            let message = format!("\"{number}\" is not a phone number");
-            return Err(AdsProblem::invalid_parameter(name, number, message));
-        }
-    }
     Ok(())
+}
+
+fn validate_number(change: &RecordChange, name: &'static str) -> Result<(), AdsProblem> {
+    let number = change.record.text(name);
+    if number.chars().all(|letter| letter.is_ascii_digit() || "+-() .".contains(letter)) {
+        return Ok(());
+    }
+    let message = format!("\"{number}\" is not a phone number");
+    Err(AdsProblem::invalid_parameter(name, number, message))
 }
 
 fn get_user_settings(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {

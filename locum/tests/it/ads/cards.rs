@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Advertiser, is, send, with_overrides};
+use super::{Advertiser, is, problem_parameters, send, with_overrides};
 use crate::harness::{TestRequest, TestResponse, TestUser, percent_encode, shared_server, unique_number};
 use crate::media::samples::{Film, gif, mp4, png};
 use crate::media::{at_once, processed};
@@ -357,6 +357,8 @@ fn conversation_card_is_validated_when_created_and_changed() {
         is(&card("video", &[more]), status, code, at);
     }
     is(&card("image", &[]), 400, "INVALID_IMAGE", "media_key");
+    let both = card("video", &[("second_cta", "#Hills"), ("third_cta_tweet", "Rivers")]);
+    assert_eq!(problem_parameters(&both), ["second_cta_tweet", "third_cta"]);
 
     let path = format!("/cards/video_conversation/{}", video["id"].as_str().unwrap());
     is(&ads.send("PUT", &path, &[("title", "")]), 400, "MISSING_PARAMETER", "title");

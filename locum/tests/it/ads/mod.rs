@@ -147,6 +147,14 @@ pub(crate) fn refused(response: &TestResponse, status: u16) -> (String, String) 
     (code.to_owned(), at.unwrap_or_default().to_owned())
 }
 
+/// The parameters of all problems that a request was refused for.
+#[track_caller]
+pub(crate) fn problem_parameters(response: &TestResponse) -> Vec<String> {
+    let body = response.assert_status(400);
+    let all = body["errors"].as_array().unwrap().iter();
+    all.map(|problem| problem["parameter"].as_str().unwrap_or_else(|| panic!("{body}")).to_owned()).collect()
+}
+
 fn is(response: &TestResponse, status: u16, code: &str, at: &str) {
     assert_eq!(refused(response, status), (code.to_owned(), at.to_owned()), "{}", response.text());
 }

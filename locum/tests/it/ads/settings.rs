@@ -4,7 +4,7 @@ use base::Time;
 use base::clock::wall_time;
 use serde_json::{Value, json};
 
-use super::{Advertiser, is, send, with_overrides};
+use super::{Advertiser, is, problem_parameters, send, with_overrides};
 use crate::harness::{TestResponse, shared_server};
 
 /// A whole hour, so many away.
@@ -54,6 +54,8 @@ fn user_settings_are_changed_by_the_user_only() {
         assert_eq!(answer.status, 400, "{}", answer.text());
         assert_eq!(answer.json()["errors"][0]["code"], "INVALID_PARAMETER");
     }
+    let wrong = [("notification_email", "nobody"), ("contact_phone", "call me"), ("contact_phone_extension", "x")];
+    assert_eq!(problem_parameters(&ads.send("PUT", &own, &wrong)), wrong.map(|(name, _)| name));
     // An administrator looks at a colleague's, and no more; a colleague at nobody else's.
     let theirs = format!("/user_settings/{}", colleague.id);
     assert_eq!(ads.get(&theirs, &[])["data"]["user_id"], colleague.id.as_str());
@@ -249,6 +251,8 @@ fn invalid_or_disabled_history_is_refused() {
         let response = request("CAMPAIGN", &campaign, &[(name, value)]);
         assert_eq!(response.assert_status(400)["errors"][0]["code"], code, "{name} {value}");
     }
+    let wrong = [("start_time", "soon"), ("end_time", "later")];
+    assert_eq!(problem_parameters(&request("CAMPAIGN", &campaign, &wrong)), wrong.map(|(name, _)| name));
     let close = ["ads", "account", "set", &ads.account, "--refuse", "ACCOUNT_HISTORY"];
     shared_server().run_cli(&close).assert_success();
     is(&request("CAMPAIGN", &campaign, &[]), 400, "FEATURE_NOT_AVAILABLE", "");

@@ -1,7 +1,7 @@
 //! Line items: what suits their objective, placement, advertiser and campaign.
 
 use super::create_line_item;
-use crate::ads::{Advertiser, is};
+use crate::ads::{Advertiser, is, problem_parameters};
 use crate::harness::{TestResponse, shared_server};
 
 type Params = &'static [(&'static str, &'static str)];
@@ -134,6 +134,8 @@ fn placements_times_and_frequency_caps_of_a_line_item_are_validated() {
     ] {
         is(&line(more), 400, code, at);
     }
+    let response = line(&[("placements", "PUBLISHER_NETWORK")]);
+    assert_eq!(problem_parameters(&response), ["advertiser_domain", "categories"]);
     for more in [
         &[("placements", "TWITTER_PROFILE,TWITTER_TIMELINE")][..],
         &[("placements", "TWITTER_TIMELINE"), ("objective", "REACH")],
