@@ -5,11 +5,11 @@ use base::refusal::{AdsProblem, AdsRefusal, InvalidParameter, ProblemLocation, S
 use http::header::{HeaderName, HeaderValue};
 use serde_json::{Value, json};
 
-use crate::reply::{HttpReply, JSON_UTF8};
+use crate::reply::{ADS_JSON, HttpReply};
 
 pub(super) fn render(refusal: &Refusal) -> HttpReply {
     let status = status_code(refusal);
-    let reply = HttpReply::bytes(status, JSON_UTF8, error_body(refusal).to_string());
+    let reply = HttpReply::bytes(status, ADS_JSON, error_body(refusal).to_string());
     let headers = if let Refusal::Ads(declined) = refusal { declined.headers.as_slice() } else { &[] };
     headers.iter().fold(reply, |reply, (name, value)| match HeaderValue::from_str(value) {
         Ok(value) => reply.header(HeaderName::from_static(name), value),
@@ -39,7 +39,7 @@ pub fn error_body(refusal: &Refusal) -> Value {
 
 pub(super) fn render_error(status: u16, code: &str, message: &str) -> HttpReply {
     let body = envelope(vec![json!({ "code": code, "message": message })]);
-    HttpReply::bytes(status, JSON_UTF8, body.to_string())
+    HttpReply::bytes(status, ADS_JSON, body.to_string())
 }
 
 fn envelope(errors: Vec<Value>) -> Value {

@@ -192,7 +192,9 @@ fn version_eleven_is_served_and_other_versions_are_not_found() {
     assert_eq!(response.header("x-current-api-version"), "12");
     assert!(!response.header("x-api-warn").is_empty());
     assert_eq!(response.header("content-type"), "application/json;charset=utf-8");
-    is(&send(&ads.person, "GET", &path("5"), &[]), 404, "ROUTE_NOT_FOUND", "");
+    let unknown = send(&ads.person, "GET", &path("5"), &[]);
+    is(&unknown, 404, "ROUTE_NOT_FOUND", "");
+    assert_eq!(unknown.header("content-type"), "application/json;charset=utf-8");
     is(&send(&ads.person, "GET", &path("12").replace("accounts", "nothing"), &[]), 404, "ROUTE_NOT_FOUND", "");
     let unsigned = shared_server().send(TestRequest::get(path("12")));
     is(&unsigned, 401, "UNAUTHORIZED_ACCESS", "");
