@@ -31,6 +31,12 @@ impl Time {
         self.0.div_euclid(1000)
     }
 
+    /// Whole seconds from here to an end, rounded up; 0 if it has passed.
+    pub const fn seconds_until(self, end: Self) -> i64 {
+        let left = end.0.saturating_sub(self.0);
+        if left > 0 { left.saturating_add(999) / 1000 } else { 0 }
+    }
+
     #[must_use]
     pub const fn plus_ms(self, ms: i64) -> Self {
         Self(self.0.saturating_add(ms))
@@ -191,6 +197,14 @@ mod tests {
         let time = Time::parse("2008-08-27T13:08:45Z").unwrap();
         assert_eq!(time.to_legacy_string(), "Wed Aug 27 13:08:45 +0000 2008");
         assert_eq!(Time::from_seconds(-1).to_legacy_string(), "Wed Dec 31 23:59:59 +0000 1969");
+    }
+
+    #[test]
+    fn seconds_until_an_end_are_rounded_up() {
+        let start = Time::from_ms(5000);
+        for (end, seconds) in [(0, 0), (5000, 0), (5001, 1), (6000, 1), (86_404_999, 86_400)] {
+            assert_eq!(start.seconds_until(Time::from_ms(end)), seconds, "{end}");
+        }
     }
 
     #[test]

@@ -301,8 +301,7 @@ fn upload_members(call: &RequestContext, upload: &MediaUpload, media: Option<&Me
     if !key.is_empty() {
         members.insert("media_key".to_owned(), json!(key));
     }
-    let left = upload.expires_at.ms().saturating_sub(call.now().ms()) / 1000;
-    members.insert("expires_after_secs".to_owned(), json!(left.max(0)));
+    members.insert("expires_after_secs".to_owned(), json!(call.now().seconds_until(upload.expires_at)));
     let Some(media) = media else { return members };
     members.insert("size".to_owned(), json!(media.size));
     match media.kind.as_str() {
