@@ -74,15 +74,34 @@ fn validate_countries(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChang
     }
     let id = change.record.int("curated_category_id").unwrap_or(0);
     let category = ctx.require_record(&CURATED_CATEGORY, id)?;
-    for criterion in targeting_criteria::list_by_type(ctx, line_item_id(change), "LOCATION")? {
-        let country = find_country(ctx.tx, criterion.text("targeting_value"))?;
-        if country.is_some_and(|code| category.has("country_codes", &code)) {
-            return Ok(());
-        }
+    if targets_country_of(ctx, line_item_id(change), &category)? {
+        return Ok(());
     }
     let codes = category.texts("country_codes").join(", ");
     let message = format!("The line item must target a location in one of {codes} first");
     Err(AdsProblem::invalid_attribute("curated_category_id", message).into())
+}
+
+fn targets_country_of(ctx: &mut AccountContext<'_, '_>, item: i64, category: &AdsRecord) -> Result<bool, Error> {
+    for criterion in targeting_criteria::list_by_type(ctx, item, "LOCATION")? {
+        let country = find_country(ctx.tx, criterion.text("targeting_value"))?;
+        if country.is_some_and(|code| category.has("country_codes", &code)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The curated category of a line item that targets none of its countries; `None` for one that the operator removed.
+pub fn find_outside_countries(ctx: &mut AccountContext<'_, '_>, item: i64) -> Result<Option<AdsRecord>, Error> {
+    let Some(link) = find_by_line_item(ctx, item)? else {
+        return Ok(None);
+    };
+    let category = ctx.find_record(&CURATED_CATEGORY, link.int("curated_category_id").unwrap_or(0))?;
+    let Some(category) = category.filter(|category| !category.deleted) else {
+        return Ok(None);
+    };
+    Ok((!targets_country_of(ctx, item, &category)?).then_some(category))
 }
 
 fn validate_no_other_content(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {

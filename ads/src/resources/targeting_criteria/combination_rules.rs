@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::list_by_type;
 use crate::option_catalog;
 use crate::resources::categories::incomplete_content_categories;
-use crate::resources::line_items;
+use crate::resources::{line_item_curated_categories, line_items};
 use crate::targeting_values::find_country;
 
 struct CombinationRule {
@@ -24,6 +24,7 @@ type CombinationProblems = Vec<(i64, AdsProblem)>;
 
 const RULES: &[CombinationRule] = &[
     CombinationRule { types: &["TV_SHOW", "LOCATION"], check: check_tv_show_locations },
+    CombinationRule { types: &["LOCATION"], check: check_curated_category_locations },
     CombinationRule {
         types: &[
             "CAMPAIGN_ENGAGEMENT",
@@ -129,6 +130,17 @@ fn check_tv_show_locations(ctx: &mut AccountContext<'_, '_>, item: i64) -> Resul
         }
     }
     Ok(wrong)
+}
+
+/// A curated category requires a location in one of its countries.
+fn check_curated_category_locations(ctx: &mut AccountContext<'_, '_>, item: i64) -> Result<CombinationProblems, Error> {
+    let Some(category) = line_item_curated_categories::find_outside_countries(ctx, item)? else {
+        return Ok(Vec::new());
+    };
+    let codes = category.texts("country_codes").join(", ");
+    let message = format!("The curated category of the line item needs a location in one of {codes}");
+    // No criterion is at fault: the problem is that of every change of locations.
+    Ok(vec![(0, AdsProblem::invalid_attribute("targeting_value", message))])
 }
 
 fn check_engagement_type(ctx: &mut AccountContext<'_, '_>, item: i64) -> Result<CombinationProblems, Error> {

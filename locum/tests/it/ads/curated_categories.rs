@@ -218,3 +218,54 @@ fn curated_category_is_linked_to_a_line_item_that_targets_its_country() {
     together("IAB_CATEGORY", "IAB17", "EQ").assert_status(200);
     is(&link(&item, &near), 400, "INVALID", at);
 }
+
+#[test]
+fn line_item_with_a_curated_category_keeps_a_location_in_its_countries() {
+    let ads = Advertiser::new();
+    let member = shared_server().new_user("member");
+    publisher(&member, &[]);
+    let category = curated("Near", &["PT"], &[&member]);
+    let item = ads.line_item(&ads.campaign());
+    let (near, far) = (place("Portugal", "PT"), place("United States", "US"));
+    let created = ads.targets(&item, ("LOCATION", &near, "EQ")).assert_status(200);
+    let location = created["data"]["id"].as_str().unwrap();
+    let params = [("line_item_id", item.as_str()), ("curated_category_id", category.as_str())];
+    let link = ads.make("/line_item_curated_categories", &params);
+    let remove = || ads.send("DELETE", &format!("/targeting_criteria/{location}"), &[]);
+    is(&remove(), 400, "INVALID", "targeting_value");
+    let replace_with = |place: &str| {
+        let params = json!({ "line_item_id": item, "targeting_type": "LOCATION", "targeting_value": place });
+        let items = json!([
+            { "operation_type": "Delete", "params": { "targeting_criterion_id": location } },
+            { "operation_type": "Create", "params": params },
+        ]);
+        ads.batch("targeting_criteria", &items)
+    };
+    let body = replace_with(&far).assert_status(400);
+    for number in [0, 1] {
+        assert_eq!(batch_problem(&body, number), ("INVALID", "targeting_value"), "{body}");
+    }
+    // A further location is no problem, nor is another one of the same country.
+    ads.targets(&item, ("LOCATION", &far, "EQ")).assert_status(200);
+    replace_with(&place("Lisbon", "PT")).assert_status(200);
+    ads.send("DELETE", &format!("/line_item_curated_categories/{link}"), &[]).assert_status(200);
+    for row in ads.get("/targeting_criteria", &[("line_item_ids", &item)])["data"].as_array().unwrap() {
+        let path = format!("/targeting_criteria/{}", row["id"].as_str().unwrap());
+        ads.send("DELETE", &path, &[]).assert_status(200);
+    }
+}
+
+#[test]
+fn curated_category_that_the_operator_removed_requires_no_location() {
+    let ads = Advertiser::new();
+    let member = shared_server().new_user("member");
+    publisher(&member, &[]);
+    let category = curated("Gone", &["PT"], &[&member]);
+    let item = ads.line_item(&ads.campaign());
+    let created = ads.targets(&item, ("LOCATION", &place("Portugal", "PT"), "EQ")).assert_status(200);
+    let location = created["data"]["id"].as_str().unwrap();
+    let params = [("line_item_id", item.as_str()), ("curated_category_id", category.as_str())];
+    ads.make("/line_item_curated_categories", &params);
+    shared_server().run_cli(&["ads", "curated-category", "remove", &category]).assert_success();
+    ads.send("DELETE", &format!("/targeting_criteria/{location}"), &[]).assert_status(200);
+}
