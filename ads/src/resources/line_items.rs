@@ -265,7 +265,8 @@ fn fill_defaults(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) ->
     }
     let record = &mut change.record;
     let rules = objective_rules(record.text("objective"));
-    for (name, value) in [("goal", rules.goals), ("pay_by", rules.pay_by), ("bid_strategy", rules.strategies)] {
+    let payments = objectives::allowed_payments(record);
+    for (name, value) in [("goal", rules.goals), ("pay_by", payments), ("bid_strategy", rules.strategies)] {
         if record.get(name).is_some() {
             continue;
         }

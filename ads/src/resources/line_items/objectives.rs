@@ -193,6 +193,18 @@ pub(super) fn objective_rules(objective: &str) -> ObjectiveRules {
     }
 }
 
+/// Whether a line item has a target for the price of a link click, which is then what it pays by.
+fn targets_link_clicks(item: &AdsRecord) -> bool {
+    item.text("objective") == "WEBSITE_CLICKS"
+        && item.text("bid_strategy") == "TARGET"
+        && matches!(item.text("goal"), "" | "LINK_CLICKS")
+}
+
+/// What a line item may pay by; the first is the default.
+pub(super) fn allowed_payments(item: &AdsRecord) -> &'static [&'static str] {
+    if targets_link_clicks(item) { &["LINK_CLICK"] } else { objective_rules(item.text("objective")).pay_by }
+}
+
 /// Checks that goal, payment and strategy suit the objective and each other.
 pub(super) fn validate_objective(change: &RecordChange) -> Result<(), AdsProblem> {
     let record = &change.record;
@@ -205,14 +217,13 @@ pub(super) fn validate_objective(change: &RecordChange) -> Result<(), AdsProblem
             return Err(AdsProblem::invalid_attribute(name, message));
         }
     }
-    let targets_clicks = objective == "WEBSITE_CLICKS"
-        && record.text("bid_strategy") == "TARGET"
-        && matches!(record.text("goal"), "" | "LINK_CLICKS");
-    if targets_clicks && record.text("pay_by") != "LINK_CLICK" {
+    let pays_by = record.text("pay_by");
+    if !pays_by.is_empty() && !allowed_payments(record).contains(&pays_by) {
         let message = "LINK_CLICKS with the strategy TARGET are paid by LINK_CLICK";
         return Err(AdsProblem::invalid_attribute("pay_by", message));
     }
-    if !change.is_new() && change.changes_field("pay_by") && objective != "APP_INSTALLS" {
+    let may_change = objective == "APP_INSTALLS" || targets_link_clicks(record);
+    if !change.is_new() && change.changes_field("pay_by") && !may_change {
         let message = format!("What {objective} pays by cannot be changed");
         return Err(AdsProblem::invalid_attribute("pay_by", message));
     }

@@ -40,8 +40,8 @@ const OBJECTIVES: [Objective; 8] = [
         "WEBSITE_CLICKS",
         &[],
         ["LINK_CLICKS", "IMPRESSION", "AUTO"],
-        &[(GOAL, "SITE_VISITS"), (PAY, "LINK_CLICK"), (STRATEGY, "MAX")],
-        &[(PAY, "VIEW"), (STRATEGY, "TARGET"), (GOAL, "WEBSITE_CONVERSIONS")],
+        &[(GOAL, "SITE_VISITS"), (PAY, "LINK_CLICK"), (STRATEGY, "MAX"), (STRATEGY, "TARGET")],
+        &[(PAY, "VIEW"), (GOAL, "WEBSITE_CONVERSIONS")],
     ),
     (
         "VIDEO_VIEWS",
@@ -232,4 +232,29 @@ fn line_items_of_a_campaign_share_objective_product_and_payment() {
     let path = format!("/line_items/{first}");
     ads.send("DELETE", &path, &[]).assert_status(200);
     is(&ads.send("DELETE", &path, &[]), 404, "LINE_ITEM_NOT_FOUND", "line_item_id");
+}
+
+#[test]
+fn link_clicks_with_a_target_price_are_paid_by_the_click() {
+    let ads = Advertiser::new();
+    let line = |more: &[(&str, &str)]| {
+        let defaults = [("objective", "WEBSITE_CLICKS"), (STRATEGY, "TARGET")];
+        create(&ads, &crate::ads::with_overrides(&defaults, more))
+    };
+    assert_eq!(line(&[]).assert_status(200)["data"][PAY], "LINK_CLICK");
+    is(&line(&[(PAY, "IMPRESSION")]), 400, "INVALID", PAY);
+    assert_eq!(line(&[(GOAL, "SITE_VISITS")]).assert_status(200)["data"][PAY], "IMPRESSION");
+    // What is paid otherwise changes together with the strategy, and not without it.
+    let item = line(&[(STRATEGY, "AUTO")]).assert_status(200)["data"].clone();
+    assert_eq!(item[PAY], "IMPRESSION");
+    let path = format!("/line_items/{}", item["id"].as_str().unwrap());
+    let change = |more: &[(&str, &str)]| {
+        let bid = [("bid_amount_local_micro", "150000")];
+        ads.send("PUT", &path, &crate::ads::with_overrides(&bid, more))
+    };
+    is(&change(&[(STRATEGY, "TARGET")]), 400, "INVALID", PAY);
+    is(&change(&[(PAY, "LINK_CLICK")]), 400, "INVALID", PAY);
+    let changed = change(&[(STRATEGY, "TARGET"), (PAY, "LINK_CLICK")]).assert_status(200)["data"].clone();
+    assert_eq!([&changed[STRATEGY], &changed[PAY]], ["TARGET", "LINK_CLICK"]);
+    assert_eq!(change(&[(STRATEGY, "AUTO")]).assert_status(200)["data"][PAY], "LINK_CLICK");
 }
