@@ -266,9 +266,8 @@ pub fn update_campaign_summary(ctx: &mut AccountContext<'_, '_>, id: i64) -> Res
     let items = ctx.list_undeleted_records(&LINE_ITEM, "campaign_id", id)?;
     let live: Vec<&AdsRecord> = items.iter().collect();
     campaign.set("flights", servability::flights_to_json(&live));
-    let ends: Option<Vec<i64>> = live.iter().map(|item| item.int("end_time")).collect();
-    let ends = ends.and_then(|ends| ends.into_iter().max());
-    campaign.set("ends", ends);
+    let end = servability::campaign_end(&campaign);
+    campaign.set("ends", end);
     ctx.save_record(&campaign)
 }
 

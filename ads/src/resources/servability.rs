@@ -85,6 +85,21 @@ fn parse_flights(campaign: &AdsRecord) -> Vec<LineItemFlight> {
     campaign.items("flights").iter().map(entry).collect()
 }
 
+/// The flights by which a campaign has started and ended. Drafts count only if there is nothing else.
+fn counted_flights(campaign: &AdsRecord) -> Vec<LineItemFlight> {
+    let mut flights = parse_flights(campaign);
+    if flights.iter().any(|flight| !flight.draft) {
+        flights.retain(|flight| !flight.draft);
+    }
+    flights
+}
+
+/// When the last of a campaign's line items ends, in milliseconds; `None` if one of them has no end.
+pub fn campaign_end(campaign: &AdsRecord) -> Option<i64> {
+    let ends: Option<Vec<i64>> = counted_flights(campaign).iter().map(|flight| flight.end).collect();
+    ends?.into_iter().max()
+}
+
 /// From the first start to the last end of a campaign's line items, in milliseconds; `None` if one of them has no end.
 pub fn campaign_period(campaign: &AdsRecord) -> Option<(i64, i64)> {
     let mut flights = parse_flights(campaign);
@@ -237,7 +252,7 @@ pub fn campaign_servability(
     resources: &DeliveryResources,
     now: Time,
 ) -> Servability {
-    let flights = parse_flights(campaign);
+    let flights = counted_flights(campaign);
     let now = now.ms();
     let started = |flight: &LineItemFlight| flight.start.is_none_or(|start| start <= now);
     let ended = |flight: &LineItemFlight| flight.end.is_some_and(|end| end <= now);

@@ -54,6 +54,49 @@ fn followers_line_item_is_incomplete_without_a_promoted_account() {
 }
 
 #[test]
+fn draft_does_not_extend_the_period_of_a_campaign() {
+    let ads = Advertiser::new();
+    let [ended, future] = [
+        [("start_time", "2026-01-01T00:00:00Z"), ("end_time", "2026-01-02T00:00:00Z")],
+        [("start_time", "2099-01-01T00:00:00Z"), ("end_time", "2099-02-01T00:00:00Z")],
+    ];
+    for (flight, reason, status) in [(ended, "EXPIRED", "EXPIRED"), (future, "STARTS_IN_FUTURE", "SCHEDULED")] {
+        let campaign = ads.campaign();
+        ads.promote_new_post(&line_item(&ads, &campaign, &flight));
+        assert_eq!(reasons(&ads, &campaign), json!([reason]));
+        // It runs from now on without an end, once it is published.
+        let draft = line_item(&ads, &campaign, &[("entity_status", "DRAFT")]);
+        let shown = ads.get(&format!("/campaigns/{campaign}"), &[])["data"].clone();
+        assert_eq!(shown["reasons_not_servable"], json!([reason]));
+        assert_eq!((&shown["effective_status"], &shown["servable"]), (&json!(status), &json!(false)));
+        ads.send("PUT", &format!("/line_items/{draft}"), &[("entity_status", "ACTIVE")]).assert_status(200);
+        assert_eq!(reasons(&ads, &campaign), json!([]));
+    }
+    let campaign = ads.campaign();
+    line_item(&ads, &campaign, &[&ended[..], &[("entity_status", "DRAFT")]].concat());
+    assert_eq!(reasons(&ads, &campaign), json!(["EXPIRED", "INCOMPLETE"]));
+}
+
+#[test]
+fn draft_does_not_keep_an_expired_campaign_active() {
+    let ads = Advertiser::new();
+    shared_server().run_cli(&["ads", "account", "set", &ads.account, "--campaigns", "1"]).assert_success();
+    let campaign = ads.campaign();
+    let params = [
+        ("funding_instrument_id", ads.instrument.as_str()),
+        ("name", "Next"),
+        ("daily_budget_amount_local_micro", "20000000"),
+    ];
+    let create = || ads.send("POST", "/campaigns", &params);
+    line_item(&ads, &campaign, &[("end_time", "2026-01-02T00:00:00Z")]);
+    let draft = line_item(&ads, &campaign, &[("entity_status", "DRAFT")]);
+    create().assert_status(200);
+    // Published, it is more than the limit allows, and keeps its campaign active.
+    ads.send("PUT", &format!("/line_items/{draft}"), &[("entity_status", "ACTIVE")]).assert_status(200);
+    is(&create(), 400, "TOO_MANY_CAMPAIGNS", "");
+}
+
+#[test]
 fn campaign_without_a_budget_on_either_level_is_incomplete() {
     let ads = Advertiser::new();
     let fund = ["ads", "account", "funding", &ads.account, "--type", "CREDIT_CARD", "--start", "2020-01-01T00:00:00Z"];
