@@ -257,8 +257,11 @@ fn create_audience(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> R
 }
 
 fn update_audience(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
-    let id = require_own_audience(ctx, params)?.id;
-    let record = engine::update(ctx, &CUSTOM_AUDIENCE, id, params)?;
+    let audience = require_own_audience(ctx, params)?;
+    if audience.text("audience_type") == FLEXIBLE {
+        return Err(action_not_allowed("An audience that is made of others cannot be changed"));
+    }
+    let record = engine::update(ctx, &CUSTOM_AUDIENCE, audience.id, params)?;
     OperationOutput::from_record(ctx, record)
 }
 

@@ -1,6 +1,6 @@
 //! Audiences: their size, sharing and use in targeting.
 
-use ads::resources::custom_audiences::CUSTOM_AUDIENCE;
+use ads::resources::custom_audiences::{CUSTOM_AUDIENCE, FLEXIBLE};
 use ads_engine::{RecordView, ResourceVerb};
 use base::Error;
 use pages::manager::{
@@ -137,7 +137,12 @@ fn page_actions(ctx: &ManagerAccount, audience: &RecordView) -> Vec<NavLink> {
     let people = NavLink::new("Add or remove people", ctx.page_path(&format!("{here}/people"))).with_kind("primary");
     let mut actions: Vec<NavLink> = Some(people).filter(|_| writes && is_list).into_iter().collect();
     if audience.flag("is_owner") {
-        actions.extend(ctx.change_links(&CUSTOM_AUDIENCE, &here));
+        let mut links = ctx.change_links(&CUSTOM_AUDIENCE, &here);
+        if audience.text("audience_type") == FLEXIBLE {
+            // It can be deleted only.
+            links.retain(|link| !link.path.ends_with("/edit"));
+        }
+        actions.extend(links);
     }
     actions
 }

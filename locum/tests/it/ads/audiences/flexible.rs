@@ -120,11 +120,9 @@ fn flexible_audience_follows_the_lists_that_it_is_made_of() {
     ads.comes_to(&ids[2], 0);
     ads.users(here, &json!([update(&users)])).assert_status(200);
     ads.comes_to(&ids[2], 1);
-    // Its members are those of others; its name is its own.
+    // Its members are those of others.
     is(&ads.users(&ids[0], &json!([update(&users)])), 403, "ACTION_NOT_ALLOWED", "");
     let path = format!("/custom_audiences/{}", ids[0]);
-    let renamed = ads.send("PUT", &path, &[("name", "All of them")]).assert_status(200);
-    assert_eq!(renamed["data"]["metadata"][0]["segments"], combined.response["data"][0]["metadata"][0]["segments"]);
     // An audience that is gone comes to nobody.
     ads.send("DELETE", &format!("/custom_audiences/{there}"), &[]).assert_status(200);
     ads.comes_to(&ids[0], 2);
@@ -132,6 +130,19 @@ fn flexible_audience_follows_the_lists_that_it_is_made_of() {
     ads.comes_to(&ids[2], 2);
     ads.send("DELETE", &path, &[]).assert_status(200);
     is(&ads.estimated(&ids[0]), 404, "TAILORED_AUDIENCE_NOT_FOUND", "targeting_value");
+}
+
+#[test]
+fn flexible_audience_can_be_deleted_but_not_changed() {
+    let ads = Advertiser::new();
+    let list = ads.audience();
+    let path = |audience: &str| format!("/custom_audiences/{audience}");
+    let flexible = path(&ads.flexible(&made_of("OR", &[of(&list)])));
+    for change in [("name", "All of them"), ("description", "Everyone")] {
+        is(&ads.send("PUT", &flexible, &[change]), 403, "ACTION_NOT_ALLOWED", "");
+        ads.send("PUT", &path(&list), &[change]).assert_status(200);
+    }
+    ads.send("DELETE", &flexible, &[]).assert_status(200);
 }
 
 #[test]

@@ -383,6 +383,8 @@ fn audiences_are_combined_and_a_do_not_reach_list_is_kept_on_pages() {
     assert_eq!(response.status, 303, "{}", response.text());
     let made = manager.ads.get("/custom_audiences", &[("q", "Riders who")])["data"][0].clone();
     assert_eq!(made["audience_type"], "FLEXIBLE");
+    let page = manager.shown(&format!("/audiences/{}", made["id"].as_str().unwrap()));
+    assert!(page.contains("/delete\"") && !page.contains("/edit\""), "{page}");
     assert!(manager.shown("/audiences").contains("No do-not-reach list"));
     manager.make("/do-not-reach/new", &[("description", "Asked us to stop")]);
     let list = manager.ads.get("/do_not_reach_lists", &[])["data"][0]["id"].as_str().unwrap().to_owned();
