@@ -66,12 +66,16 @@ fn validate_line_item_filter(ctx: &mut AccountContext<'_, '_>, params: &ParsedPa
     if !params.has("line_item_ids") {
         return Ok(());
     }
-    for id in params.ints("line_item_ids") {
-        let item = ctx.find_record(&LINE_ITEM, id)?;
+    let ids = params.ints("line_item_ids");
+    for id in &ids {
+        let item = ctx.find_record(&LINE_ITEM, *id)?;
         if item.is_some_and(|item| item.text("product_type") == "PROMOTED_ACCOUNT") {
             return Ok(());
         }
     }
     let message = "None of these line items takes promoted accounts";
-    Err(AdsProblem::invalid_parameter("line_item_ids", "", message).with_code("INCOMPATIBLE_LINE_ITEM").into())
+    let sent: Vec<String> = ids.iter().map(|id| LINE_ITEM.id_format.format(*id)).collect();
+    Err(AdsProblem::invalid_parameter("line_item_ids", sent.join(","), message)
+        .with_code("INCOMPATIBLE_LINE_ITEM")
+        .into())
 }

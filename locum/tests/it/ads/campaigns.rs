@@ -282,7 +282,9 @@ fn promoted_account_needs_a_followers_line_item_and_a_promotable_user() {
     assert_eq!(promote(&users, &ads.person.id).assert_status(200)["data"]["id"], created["data"]["id"]);
     assert_eq!(ids(&list(&users).assert_status(200)).len(), 1);
     assert_eq!(ids(&list(&format!("{posts},{users}")).assert_status(200)).len(), 1);
-    is(&list(&posts), 400, incompatible, "line_item_ids");
+    let refused = list(&posts);
+    is(&refused, 400, incompatible, "line_item_ids");
+    assert_eq!(refused.json()["errors"][0]["value"], posts.as_str());
     let path = format!("/promoted_accounts/{}", created["data"]["id"].as_str().unwrap());
     is(&ads.send("PUT", &path, &[]), 405, "METHOD_NOT_ALLOWED", "");
 }
