@@ -83,7 +83,8 @@ fn of_the_protocol() -> Vec<Refusal> {
 fn line(refusal: &Refusal, accent: ErrorFormat) -> String {
     let reply = render(accent, refusal, VOICE);
     let kind = reply.headers["content-type"].to_str().unwrap();
-    let kind = kind.strip_suffix("; charset=utf-8").unwrap();
+    let (kind, charset) = kind.split_once(';').unwrap();
+    assert_eq!(charset.trim_start(), "charset=utf-8");
     let more: Vec<String> = ["allow", "retry-after", "connection", "www-authenticate"]
         .iter()
         .filter_map(|name| reply.headers.get(*name).map(|value| format!(" {name}: {}", value.to_str().unwrap())))
