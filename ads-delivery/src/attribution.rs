@@ -6,7 +6,6 @@
 use std::collections::HashMap;
 
 use ads::resources::accounts::{ACCOUNT, PRODUCTION_ID_BASE};
-use ads::resources::media_library;
 use ads::resources::promoted_posts::PROMOTED_POST;
 use ads_engine::AdsRecord;
 use base::{Fault, PostId, Time, UserId};
@@ -31,15 +30,10 @@ pub(crate) struct EngagementAct {
     pub(crate) subject: i64,
 }
 
-/// Records the engagement in entries read by [`ATTRIBUTION_READER`] that promoted entities caused, and takes the media of
-/// posts into libraries.
+/// Records the engagement in entries read by [`ATTRIBUTION_READER`] that promoted entities caused.
 pub fn attribute_entries(tx: &mut Tx<'_>, entries: &[Entry]) -> Result<(), Fault> {
-    let written = entries.iter().filter(|entry| entry.kind == "post.create");
-    let written: Vec<PostId> = written.map(|entry| PostId::new(entry.subject_id)).collect();
-    let written = posts::find_by_ids(tx, &written)?;
-    media_library::add_posted_media(tx, &written)?;
     let mut events = Vec::new();
-    for act in acts_from_log(written, entries) {
+    for act in acts_from_log(tx, entries)? {
         events.extend(attribute_act(tx, act)?);
     }
     if !events.is_empty() {
@@ -48,8 +42,11 @@ pub fn attribute_entries(tx: &mut Tx<'_>, entries: &[Entry]) -> Result<(), Fault
     Ok(())
 }
 
-fn acts_from_log(written: Vec<Post>, entries: &[Entry]) -> Vec<EngagementAct> {
-    let written: HashMap<i64, Post> = written.into_iter().map(|post| (post.id.get(), post)).collect();
+fn acts_from_log(tx: &mut Tx<'_>, entries: &[Entry]) -> Result<Vec<EngagementAct>, Fault> {
+    let written = entries.iter().filter(|entry| entry.kind == "post.create");
+    let written: Vec<PostId> = written.map(|entry| PostId::new(entry.subject_id)).collect();
+    let written: HashMap<i64, Post> =
+        posts::find_by_ids(tx, &written)?.into_iter().map(|post| (post.id.get(), post)).collect();
     let mut acts = Vec::new();
     for entry in entries {
         let act =
@@ -75,7 +72,7 @@ fn acts_from_log(written: Vec<Post>, entries: &[Entry]) -> Vec<EngagementAct> {
             _ => {}
         }
     }
-    acts
+    Ok(acts)
 }
 
 /// The ledger event for an act: attributed to an impression of the last day, or to a promoted-only post.

@@ -1,10 +1,7 @@
 //! Account media: the media used by media creatives, created through the media library.
 
-use ads_engine::{
-    AccountContext, AdsRecord, FieldSpec, Kind, ListFilter, MediaKeyText, RequiredRole, Resource, ResourceVerb,
-};
+use ads_engine::{FieldSpec, Kind, ListFilter, MediaKeyText, RequiredRole, Resource, ResourceVerb};
 use base::VocabularyWord;
-use serde_json::Value;
 
 pub static ACCOUNT_MEDIA: Resource = Resource {
     name: "account_media",
@@ -26,16 +23,8 @@ pub static ACCOUNT_MEDIA: Resource = Resource {
     verbs: &[ResourceVerb::List, ResourceVerb::Get, ResourceVerb::Delete],
     read_role: RequiredRole::CreativeReader,
     write_role: RequiredRole::CreativeWriter,
-    compute_fields: Some(|ctx, records| Ok(records.iter().map(|record| file_address(ctx, record)).collect())),
     ..Resource::DEFAULT
 };
-
-/// What was made in the background has the path of its file only.
-fn file_address(ctx: &AccountContext<'_, '_>, record: &AdsRecord) -> Vec<(&'static str, Value)> {
-    let path = Some(record.text("media_url")).filter(|url| url.starts_with('/'));
-    let url = path.map(|path| format!("{}{path}", ctx.site.files_url));
-    url.map(|url| ("media_url", url.into())).into_iter().collect()
-}
 
 pub const CREATIVE_TYPES: &[&str] = &[
     "BANNER",

@@ -9,14 +9,12 @@ use ads_engine::{
     OperationOutput, ParsedParams, RecordChange, RequiredRole, Resource, ResourceVerb, ValidationRule, listing,
 };
 use base::refusal::AdsProblem;
-use base::{Error, Fault, Id, UserId, VocabularyWord, sorted_distinct};
+use base::{Error, Id, UserId, VocabularyWord, sorted_distinct};
 use serde_json::Value;
-use store::Tx;
 use store::media::{self, Media};
-use store::posts::{self, Post, PostState};
+use store::posts;
 
 use crate::resources::account_media::{ACCOUNT_MEDIA, creative_type_from_size};
-use crate::resources::accounts::ACCOUNT;
 use crate::resources::{card_media, promotable_users};
 
 pub static LIBRARY_MEDIA: Resource = Resource {
@@ -219,28 +217,6 @@ pub fn find_library_media(ctx: &mut AccountContext<'_, '_>, key: &str) -> Result
         return Ok(None);
     }
     add_to_library(ctx, &medium).map(Some)
-}
-
-/// Takes the media of posts into the libraries of the accounts whose own user is the author.
-pub fn add_posted_media(tx: &mut Tx<'_>, posts: &[Post]) -> Result<(), Fault> {
-    let posts: Vec<&Post> =
-        posts.iter().filter(|post| post.state == PostState::Live && !post.media_keys.is_empty()).collect();
-    let authors = sorted_distinct(posts.iter().map(|post| post.author_id.get()));
-    for (account, author) in sorted_distinct(promotable_users::list_own_accounts(tx, &authors)?) {
-        // As writers of the account do.
-        store::records::lock(tx, ACCOUNT.name, account)?;
-        let Some(account) = AdsRecord::find(tx, &ACCOUNT, account)?.filter(|account| !account.deleted) else {
-            continue;
-        };
-        let mut ctx = AccountContext::new_for_operator(tx, author, account);
-        let keys = posts.iter().filter(|post| post.author_id == author).flat_map(|post| post.media_keys.split(','));
-        for key in keys {
-            if let Err(Error::Failed(fault)) = find_library_media(&mut ctx, key) {
-                return Err(fault);
-            }
-        }
-    }
-    Ok(())
 }
 
 fn is_usable(ctx: &mut AccountContext<'_, '_>, medium: &Media) -> Result<bool, Error> {

@@ -159,7 +159,6 @@ pub static INDEXES: &[RecordIndex] = &[
     RecordIndex::Filter("scheduled_post", "due_at"),
     RecordIndex::Filter("scheduled_promoted_post", "scheduled_post_id"),
     RecordIndex::Filter("library_media", "media_id"),
-    RecordIndex::Filter("promotable_user", "user_id"),
     RecordIndex::Filter("targeting_criterion", "audience"),
     RecordIndex::GlobalSort("custom_audience", "due_at"),
     RecordIndex::GlobalSort("do_not_reach_list", "due_at"),

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use ads_engine::{
     AccountContext, AdsRecord, FieldSpec, Kind, ListFilter, ParsedParams, Resource, ResourceVerb, engine,
 };
-use base::{Error, Fault, UserId, VocabularyWord};
+use base::{Error, UserId, VocabularyWord};
 use serde_json::Value;
 use store::Tx;
 
@@ -53,14 +53,6 @@ pub fn find_by_user(ctx: &mut AccountContext<'_, '_>, user: UserId) -> Result<Op
 pub fn find_own_user(ctx: &mut AccountContext<'_, '_>) -> Result<Option<UserId>, Error> {
     let account = ctx.account_id()?;
     Ok(find_own_users(ctx.tx, &[account])?.remove(&account))
-}
-
-/// The accounts whose own user is one of these, with that user.
-pub fn list_own_accounts(tx: &mut Tx<'_>, users: &[i64]) -> Result<Vec<(i64, UserId)>, Fault> {
-    let rows = store::records::list_all_by_field(tx, PROMOTABLE_USER.name, "user_id", users)?;
-    let mut all = AdsRecord::from_rows(&PROMOTABLE_USER, rows)?;
-    all.retain(|one| one.text("promotable_user_type") == "FULL");
-    Ok(all.iter().filter_map(|one| Some((one.account_id, UserId::new(one.int("user_id")?)))).collect())
 }
 
 /// Each account's own user; accounts without one are omitted.

@@ -340,29 +340,6 @@ fn video_of_the_library_has_the_aspect_ratio_that_cards_show() {
 }
 
 #[test]
-fn media_of_posts_of_the_accounts_user_join_its_library() {
-    let ads = Advertiser::new();
-    let stranger = shared_server().new_user("stranger");
-    let (key, again) = (upload(&ads, 320, 50), upload(&ads, 65, 65));
-    let publish = |who: &TestUser<'_>, keys: &[&str]| {
-        let ids: Vec<&str> = keys.iter().map(|key| key.split_once('_').unwrap().1).collect();
-        who.create_post(&json!({ "text": "Seen", "media": { "media_ids": ids } })).assert_status(201);
-    };
-    let theirs = at_once(&stranger, "tweet_image", &samples::png(66, 66)).assert_status(200);
-    publish(&stranger, &[theirs["data"]["media_key"].as_str().unwrap()]);
-    publish(&ads.person, &[&key]);
-    wait_until("the medium is in the library", || media_keys(&ads, &[]) == [key.as_str()]);
-    assert_eq!(ads.get(&format!("/media_library/{key}"), &[])["data"]["posted"], true);
-    let banner = ads.get("/account_media", &[("creative_types", "BANNER")]);
-    let url = banner["data"][0]["media_url"].as_str().unwrap();
-    assert!(url.starts_with(&shared_server().url), "{url}");
-    // What was removed stays so.
-    ads.send("DELETE", &format!("/media_library/{key}"), &[]).assert_status(200);
-    publish(&ads.person, &[&key, &again]);
-    wait_until("the other is in the library", || media_keys(&ads, &[]) == [again.as_str()]);
-}
-
-#[test]
 fn author_whose_posts_are_promoted_uses_media_of_their_own() {
     let ads = Advertiser::new();
     let author = shared_server().new_user("author");
