@@ -52,9 +52,15 @@ fn claim_folder(folder: &Path, network_id: &str, mode: RunMode) -> Result<(), Fa
 }
 
 fn move_aside(folder: &Path, reason: &str) -> Result<(), Fault> {
-    let mut name = folder.as_os_str().to_owned();
-    name.push(format!(".aside-{}", clock::wall_time().ms()));
-    let aside = PathBuf::from(name);
+    let name_at = |ms: i64| {
+        let mut name = folder.as_os_str().to_owned();
+        name.push(format!(".aside-{ms}"));
+        PathBuf::from(name)
+    };
+    let now = clock::wall_time().ms();
+    let mut names = (now..now.saturating_add(100)).map(name_at);
+    let aside =
+        names.find(|name| !name.exists()).ok_or_else(|| Fault::new("other indexes were moved aside just now"))?;
     fs::rename(folder, &aside).map_err(Fault::context("moving the search index aside"))?;
     tracing::warn!(reason, path = %folder.display(), aside = %aside.display(), "moved the search index aside");
     Ok(())
