@@ -34,6 +34,30 @@ pub fn is_mark(letter: char) -> bool {
     is_combining_mark(letter) && !is_invisible
 }
 
+/// Without the marks that are in no composed letter and belong to no script, or to another one than their letter: a word
+/// that is struck through is the same word. A script is told by its block of 256 characters.
+pub fn remove_decoration(text: &str) -> String {
+    let is_general = |mark: char| {
+        matches!(mark, '\u{300}'..='\u{36f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}'
+            | '\u{20d0}'..='\u{20ff}' | '\u{302a}'..='\u{302f}' | '\u{3099}'..='\u{309a}' | '\u{fe20}'..='\u{fe2f}')
+    };
+    let mut letter = '\0';
+    let mut plain = String::with_capacity(text.len());
+    for next in text.nfc() {
+        if is_mark(next) {
+            // In the blocks before Hebrew, letters with marks have composed forms.
+            let has_marks = letter >= '\u{590}' && u32::from(letter) >> 8 == u32::from(next) >> 8;
+            if is_general(next) || !has_marks {
+                continue;
+            }
+        } else {
+            letter = next;
+        }
+        plain.push(next);
+    }
+    plain
+}
+
 pub fn is_word_char(letter: char) -> bool {
     letter.is_alphanumeric() || is_mark(letter)
 }
@@ -76,13 +100,25 @@ pub fn escape_html(text: &str) -> Cow<'_, str> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{contains_phrase, escape_html, normalize, split_words};
+    use super::{contains_phrase, escape_html, normalize, remove_decoration, split_words};
 
     #[test]
     fn marks_belong_to_words() {
         let words = |text| split_words(text).collect::<Vec<_>>();
         assert_eq!(words("कम्प्यूटर, தமிழ் i\u{307}stanbul"), ["कम्प्यूटर", "தமிழ்", "i\u{307}stanbul"]);
         assert_eq!(words("one \u{301}❤\u{fe0f} 2"), ["one", "2"]);
+    }
+
+    #[test]
+    fn only_marks_of_the_script_of_their_letter_stay() {
+        for mark in ['\u{336}', '\u{489}', '\u{483}', '\u{951}', '\u{302a}', '\u{a670}', '\u{20dd}'] {
+            assert_eq!(remove_decoration(&format!("a{mark}b {mark}я{mark} 7{mark}")), "ab я 7", "{mark:?}");
+        }
+        for text in ["कम्प्यूटर", "ที่นี่", "مُحَمَّد", "שָׁלוֹם", "தமிழ்", "が", "café"]
+        {
+            assert_eq!(remove_decoration(text), normalize(text), "{text}");
+        }
+        assert_eq!(remove_decoration("cafe\u{301} か\u{336}"), "café か");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use base::text::{contains_phrase, is_word_char, normalize};
+use base::text::{contains_phrase, is_word_char, remove_decoration};
 use base::{Error, Fault, PostId, Refusal, UserId};
 use query::words::is_unspaced;
 use store::muted_words::{self, MutedWord};
@@ -82,7 +82,7 @@ pub fn unmute_word(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<bool, Fault
 
 /// In lower case, with single spaces.
 fn normalize_phrase(text: &str) -> String {
-    let lower = normalize(text).to_lowercase();
+    let lower = remove_decoration(&text.to_lowercase());
     lower.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -107,6 +107,7 @@ mod tests {
             ("new  episode", "a new\nepisode"),
             ("école", "L\u{2019}E\u{301}COLE"),
             ("c++", "I like C++."),
+            ("spoiler", "spoiler\u{336}"),
             ("東京", "明日は東京へ行く"),
             ("การพนัน", "เว็บการพนันออนไลน์"),
         ] {

@@ -119,6 +119,8 @@ pub fn publish(tx: &mut Tx<'_>, id: i64) -> Result<NewsStory, Error> {
 
 /// Indexes an imported story.
 pub fn index_story(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
+    // Others may replace its words at the same time.
+    news_stories::lock(tx, id)?;
     let Some(story) = news_stories::find_by_id(tx, id)? else {
         return Ok(());
     };

@@ -33,7 +33,7 @@ pub(crate) fn searched_words(text: &str) -> BTreeSet<String> {
 type RebuiltKind = (&'static str, fn(&mut Tx<'_>, i64) -> Result<Option<i64>, Fault>);
 
 const REBUILT_KINDS: [RebuiltKind; 3] =
-    [("community_words", rebuild_communities), ("space_words", rebuild_spaces), ("story_words", rebuild_stories)];
+    [("community_terms", rebuild_communities), ("space_terms", rebuild_spaces), ("story_terms", rebuild_stories)];
 const REBUILT_PER_PART: i64 = 50;
 
 /// Indexes some of what was indexed before scripts without spaces had words; returns true while there may be more.

@@ -96,6 +96,10 @@ pub fn list_by_word(
     tx.query_rows(sql, &args)
 }
 
+pub fn lock(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
+    tx.lock_row("SELECT id FROM story WHERE id = $1 FOR UPDATE", &[id.into()])
+}
+
 /// Replaces the story and, if it is published, its index words.
 pub fn upsert(tx: &mut Tx<'_>, story: &NewsStory, words: &BTreeSet<String>) -> Result<(), Fault> {
     insert_with!(

@@ -305,11 +305,12 @@ pub(super) async fn enforce_retention(instance: Instance, uploads: Option<Upload
 pub(super) async fn remove_expired(instance: &Instance, uploads: Option<&UploadProcessor>) -> Result<u64, Error> {
     let periods = retention_config(&instance.settings);
     let swept = prune_expired(&instance.store, periods, clock::wall_time()).await;
+    instance.store.write(|tx| Ok(account_deletion::reopen_incomplete(tx)?)).await?;
+    while instance.store.write(|tx| Ok(search_words::rebuild_part(tx)?)).await? {}
+    // The storage of media may fail for long.
     if let Some(uploads) = uploads {
         uploads.remove_expired().await?;
     }
-    instance.store.write(|tx| Ok(account_deletion::reopen_incomplete(tx)?)).await?;
-    while instance.store.write(|tx| Ok(search_words::rebuild_part(tx)?)).await? {}
     let swept = swept?;
     for (what, rows) in swept.iter().filter(|(_, rows)| *rows > 0) {
         tracing::debug!(what, rows, "swept");
