@@ -194,9 +194,12 @@ fn field_needed(name: &'static str, why: &str) -> AdsProblem {
     AdsProblem::at_parameter(name, "INCLUSIVE_PARAMETERS", format!("{name} is needed for {why}"))
 }
 
-/// Requires a field of line items with placements in other apps.
+/// Requires a field of line items with placements in other apps. Older ones may be without it.
 fn validate_network_field(change: &RecordChange, name: &'static str) -> Result<(), AdsProblem> {
     let record = &change.record;
+    if !change.is_new() && !change.changes_field(name) {
+        return Ok(());
+    }
     let outside = record.texts("placements").into_iter().any(is_publisher_network);
     if outside && record.text(name).is_empty() && record.items(name).is_empty() {
         return Err(field_needed(name, "PUBLISHER_NETWORK"));
