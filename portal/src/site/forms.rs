@@ -15,7 +15,7 @@ use super::{BrowserVisit, MemberVisit, PageExit, errors};
 const FETCH_SITE: &str = "sec-fetch-site";
 pub const SESSION_CHANGED: &str = "Your session changed. Check and send again.";
 /// What is read of a form in parts of somebody who is not signed in.
-const MAX_VISITOR_FORM_BYTES: u64 = 64 * 1024;
+const MAX_VISITOR_FORM_BYTES: u64 = 8 * 1024 * 1024;
 
 /// A form that came from one of our own pages, with a valid CSRF token.
 pub struct SubmittedForm<'c> {

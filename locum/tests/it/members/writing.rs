@@ -207,14 +207,20 @@ fn form_that_cannot_be_filled_in_again_says_after_the_session_that_it_was_not_su
         let fields = [&[("text", "Tea?"), ("poll_minutes", "60"), (name, value)], more].concat();
         is_refused(send_form(&mut visitor, &empty, "/compose", &fields, b""), "/home");
     }
-    let fields = [("text", "Look"), ("choice1", "At it")];
-    let large = [samples::png(8, 8), vec![0; 100_000]].concat();
-    for file in [samples::png(8, 8), large] {
-        let refused = send_form(&mut visitor, &empty, "/compose", &fields, &file);
+    // In the order of the page, where the file comes before the choices.
+    let part = |head: &str, content: &[u8]| {
+        [format!("--b\r\ncontent-disposition: form-data; name={head}\r\n\r\n").as_bytes(), content, b"\r\n"].concat()
+    };
+    for size in [100, 100_000] {
+        let file = [samples::png(8, 8), vec![0; size]].concat();
+        let file = part("\"media\"; filename=\"a.png\"", &file);
+        let parts = [part("\"text\"", b"Look"), file, part("\"choice1\"", b"At it"), b"--b--\r\n".to_vec()];
+        let form = TestRequest::post("/compose").body("multipart/form-data; boundary=b", parts.concat());
+        let refused = visitor.send(form);
         let text = refused.text();
         assert!(text.contains("<bdi>Look</bdi>") && text.contains("<bdi>At it</bdi>"), "to be copied: {text}");
         assert!(text.contains("The file was not kept: choose it again."), "{text}");
-        is_refused(refused, "/home");
+        is_refused(refused, "/compose");
     }
     is_refused(visitor.submit(&list, "/lists/new", &[("name", "Boats")]), "/lists/new");
     let profile = browser.get("/settings/profile");
