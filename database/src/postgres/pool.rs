@@ -144,6 +144,9 @@ impl PoolWorker {
                 Ok(()) => job.finish(Ok(())),
             }
         }
+        // Jobs that other threads have are not left to this one any more.
+        self.connection = None;
+        self.count_connection(jobs);
     }
 
     fn count_connection(&mut self, jobs: &FairJobQueue) {
