@@ -66,6 +66,7 @@ impl ConversationUserArgs {
 }
 
 pub(super) async fn execute(instance: &Instance, command: MessageCommand) -> Result<Value, Error> {
+    let is_read = matches!(command, MessageCommand::Show { .. });
     let work = move |tx: &mut Tx<'_>| match &command {
         MessageCommand::Show { conversation: name } => {
             let conversation = find_conversation(tx, name)?;
@@ -97,7 +98,7 @@ pub(super) async fn execute(instance: &Instance, command: MessageCommand) -> Res
             render_change(tx, &conversation, changed)
         }
     };
-    instance.write(work).await
+    if is_read { instance.store.read(work).await } else { instance.write(work).await }
 }
 
 fn set_dm_policy(tx: &mut Tx<'_>, user: &str, everyone: bool) -> Result<Value, Error> {
