@@ -67,9 +67,9 @@ impl SearchBackend {
         self.local.as_ref().is_some_and(|local| local.is_built())
     }
 
-    /// How far in the event log the index of this process is; none without an index.
+    /// How far in the event log the index of this process is; none without an index, and while it is built.
     pub fn indexed_position(&self) -> Option<i64> {
-        self.local.as_ref().map(|local| local.indexed_position())
+        self.local.as_ref()?.indexed_position()
     }
 
     fn usable_local(&self) -> Option<&Arc<PostSearch>> {

@@ -106,9 +106,9 @@ impl PostSearch {
         self.searchable_through.borrow().is_some()
     }
 
-    /// How far in the event log changes are searchable; 0 for a new index.
-    fn indexed_position(&self) -> i64 {
-        self.state.lock().searchable_progress().seq.unwrap_or(0)
+    /// How far in the event log changes are searchable; none while the index is built.
+    fn indexed_position(&self) -> Option<i64> {
+        self.state.lock().searchable_progress().seq
     }
 
     async fn wait_until_searchable(&self, end: i64, deadline: Instant) -> Result<(), Error> {
