@@ -159,7 +159,7 @@ fn load_target(tx: &mut Tx<'_>, target: ModerationTarget) -> Result<(User, Optio
             let missing = || Error::from(Refusal::NotFound(ResourceRef::new("tweet", "id", id)));
             let post = post_limits::find_newest_version(tx, id)?.ok_or_else(missing)?;
             // A deleted account may be restored with its posts.
-            let author = store::users::find_by_id(tx, post.author_id)?.ok_or_else(missing)?;
+            let author = users::find_by_id(tx, post.author_id)?.ok_or_else(missing)?;
             Ok((author, Some(post)))
         }
     }
