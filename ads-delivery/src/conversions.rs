@@ -1,4 +1,4 @@
-//! Conversions that advertisers report, attributed to the ad that the viewer touched last (contract ads §4.16,
+//! Conversion attribution: what advertisers report belongs to the ad that the viewer touched last (contract ads §4.16,
 //! [decision 44](../../docs/decisions/0044-conversions.md)).
 
 mod click_ids;

@@ -279,7 +279,7 @@ fn budget_and_spent(entity: AdEntity, record: &AdsRecord, spent: &SpentByEntity)
     (budget::budget_limits(entity, record), spent.unwrap_or_default())
 }
 
-/// Whether spending is spread over the period of the budget, as the level that has it says.
+/// Whether spending is spread over the period of the budget (pacing), as the level that has it says.
 fn is_delivery_standard(campaign: &AdsRecord, item: &AdsRecord) -> bool {
     if campaign.text("budget_optimization") == "LINE_ITEM" {
         // Absent from line items of older versions, and of campaigns that had the budget before.

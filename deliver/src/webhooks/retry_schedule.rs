@@ -1,4 +1,4 @@
-//! Retry delays.
+//! When webhook retries are due.
 
 use std::time::Duration;
 

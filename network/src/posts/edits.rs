@@ -9,7 +9,7 @@ use super::NewPost;
 use crate::post_actions::find_visible_post;
 use crate::visibility::Viewer;
 
-/// How long a post can be edited (contract core §11.2).
+/// The edit window: how long a post can be edited (contract core §11.2).
 pub const EDIT_WINDOW_MS: i64 = 3600 * 1000;
 /// How often a post can be edited.
 const MAX_EDITS: i64 = 5;

@@ -1,5 +1,5 @@
-//! Rate limits: fixed windows that start with their first call, counted exactly: in memory, or over all nodes in the
-//! database server or in Valkey.
+//! Rate limit windows of fixed length that start with their first call, counted exactly: in memory, or over all nodes in
+//! the database server or in Valkey.
 
 mod headers;
 mod mode;
