@@ -64,13 +64,14 @@ impl ListeningAddresses {
 }
 
 /// Shortens a socket path that does not fit into `sockaddr_un`, through `/proc/self/fd` of its directory. The file
-/// descriptor stays open for the life of the process.
+/// descriptor stays open for the life of the process. Other systems than Linux have no such paths: there, a socket in
+/// too deep a folder is an error.
 pub fn shorten_socket_path(path: &Path) -> PathBuf {
     use std::os::fd::AsRawFd;
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
         return path.to_owned();
     };
-    if path.as_os_str().len() <= MAX_SOCKET_PATH_BYTES {
+    if path.as_os_str().len() <= MAX_SOCKET_PATH_BYTES || cfg!(not(target_os = "linux")) {
         return path.to_owned();
     }
     let Ok(open) = std::fs::File::open(folder) else {

@@ -4,6 +4,7 @@ mod cli;
 mod cluster;
 mod dev;
 mod ignored_signals;
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only the sandbox needs it"))]
 mod launcher;
 mod operations;
 mod runtime;

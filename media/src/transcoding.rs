@@ -130,7 +130,7 @@ impl Transcoder {
         (control, started): (&TranscodeControl, Instant),
     ) -> Result<u64, TranscodeError> {
         control.percent.store(0, Ordering::Relaxed);
-        let child = self.limited_command(source).args(arguments(source, output)).current_dir(folder).spawn()?;
+        let child = self.limited_command(source)?.args(arguments(source, output)).current_dir(folder).spawn()?;
         let mut process = RunningProcess { child, progress: String::new(), messages: Vec::new() };
         let status = process.wait(self.timeout, source.duration_ms, control, started)?;
         if !status.success() {
@@ -141,9 +141,11 @@ impl Transcoder {
     }
 
     /// A command of this program that limits itself before it becomes ffmpeg.
-    fn limited_command(&self, source: &TranscodeSource) -> Command {
+    fn limited_command(&self, source: &TranscodeSource) -> io::Result<Command> {
         let file_bytes = source.size.clamp(MIN_FILE_BYTES, VIDEO_BYTES);
-        let mut command = Command::new("/proc/self/exe");
+        // The running program, also after an upgrade has replaced its file.
+        let own = if cfg!(target_os = "linux") { PathBuf::from("/proc/self/exe") } else { std::env::current_exe()? };
+        let mut command = Command::new(own);
         command
             .arg("limit-process")
             .args(["--parent", &std::process::id().to_string()])
@@ -159,7 +161,7 @@ impl Transcoder {
         if let Some(path) = std::env::var_os("PATH") {
             command.env("PATH", path);
         }
-        command
+        Ok(command)
     }
 }
 

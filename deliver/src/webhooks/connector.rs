@@ -14,7 +14,6 @@ use base::Fault;
 use http::Uri;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::rt::TokioIo;
-use rustix::net::sockopt::set_tcp_user_timeout;
 use tokio::net::{TcpStream, lookup_host};
 use tower_service::Service;
 
@@ -103,8 +102,7 @@ impl TargetConnector {
             match tokio::time::timeout(CONNECT_TIMEOUT, TcpStream::connect(address)).await {
                 Ok(Ok(stream)) => {
                     stream.set_nodelay(true)?;
-                    // Otherwise an abandoned request whose network was cut is sent once more when that is over.
-                    set_tcp_user_timeout(&stream, u32::try_from(self.timeout.as_millis()).unwrap_or(u32::MAX))?;
+                    limit_retransmissions(&stream, self.timeout)?;
                     return Ok(TokioIo::new(stream));
                 }
                 Ok(Err(error)) => last = error,
@@ -113,6 +111,18 @@ impl TargetConnector {
         }
         Err(last)
     }
+}
+
+/// Otherwise an abandoned request whose network was cut is sent once more when that is over.
+#[cfg(target_os = "linux")]
+fn limit_retransmissions(stream: &TcpStream, timeout: Duration) -> io::Result<()> {
+    let millis = u32::try_from(timeout.as_millis()).unwrap_or(u32::MAX);
+    Ok(rustix::net::sockopt::set_tcp_user_timeout(stream, millis)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn limit_retransmissions(_: &TcpStream, _: Duration) -> io::Result<()> {
+    Ok(())
 }
 
 impl Service<Uri> for TargetConnector {
@@ -129,7 +139,7 @@ impl Service<Uri> for TargetConnector {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use std::net::TcpListener;
     use std::time::Duration;

@@ -6,8 +6,8 @@ use clap::Subcommand;
 
 use crate::testing::TestingCommand;
 use instance::arguments::{
-    CaCommand, ConfigCommand, DevArgs, EnterSandboxArgs, EnvArgs, HealthArgs, InitArgs, LimitProcessArgs,
-    MigrateCommand, RestoreArgs, RoutesArgs, RunArgs, ServeArgs,
+    CaCommand, ConfigCommand, DevArgs, EnvArgs, HealthArgs, InitArgs, LimitProcessArgs, MigrateCommand, RestoreArgs,
+    RoutesArgs, RunArgs, ServeArgs,
 };
 use instance::command::AdminCommand;
 
@@ -22,8 +22,9 @@ pub(crate) enum CliCommand {
     /// Run a program whose requests to the public hosts arrive at a development server
     Run(RunArgs),
     /// Enter the sandbox of `locum run`
+    #[cfg(target_os = "linux")]
     #[command(hide = true)]
-    EnterSandbox(EnterSandboxArgs),
+    EnterSandbox(instance::arguments::EnterSandboxArgs),
     /// Become a program with bounded resources
     #[command(hide = true)]
     LimitProcess(LimitProcessArgs),

@@ -82,6 +82,7 @@ fn run_subcommand(common: &GlobalArgs, verb: CliCommand, umask: Mode) -> Result<
         CliCommand::Serve(args) => runtime::serve(common, &args)?,
         CliCommand::Init(args) => tools::print_initial_config(&args, common.db.as_deref())?,
         CliCommand::Run(args) => return launcher::run_program(common, &args, umask),
+        #[cfg(target_os = "linux")]
         CliCommand::EnterSandbox(args) => return launcher::enter_sandbox(&args, umask),
         CliCommand::LimitProcess(args) => return tools::limit_process(&args),
         CliCommand::Env(args) => tools::print_env(common, &args)?,

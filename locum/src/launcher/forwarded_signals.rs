@@ -1,7 +1,10 @@
 //! Passes signals on to the program.
 
+use std::fs::File;
+
 use base::Fault;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, getpgrp, kill_process};
+use rustix::termios::tcgetpgrp;
 use tokio::signal::unix;
 
 use super::child_process::ChildProcess;
@@ -43,9 +46,6 @@ fn is_sent_by_terminal(signal: Signal) -> bool {
     [Signal::INT, Signal::QUIT, Signal::WINCH].contains(&signal) && is_in_foreground()
 }
 
-/// See `proc_pid_stat(5)`: after the name come state, parent, process group, session, terminal and its foreground group.
 fn is_in_foreground() -> bool {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields: Vec<&str> = stat.rsplit_once(") ").map_or("", |(_, rest)| rest).split(' ').collect();
-    matches!(fields.get(..), Some([_, _, group, _, _, foreground, ..]) if group == foreground)
+    File::open("/dev/tty").is_ok_and(|terminal| tcgetpgrp(terminal).is_ok_and(|group| group == getpgrp()))
 }

@@ -6,10 +6,12 @@ mod intercept_variables;
 mod java_trust_store;
 mod program_server;
 mod run_label;
+#[cfg(target_os = "linux")]
 mod sandbox;
 mod trust_files;
 
 pub(crate) use intercept_variables::{client_variables, proxy_variables};
+#[cfg(target_os = "linux")]
 pub(crate) use sandbox::enter_sandbox;
 pub(crate) use trust_files::TrustFiles;
 
@@ -21,10 +23,9 @@ use rustix::fs::Mode;
 
 use self::child_process::ChildProcess;
 use self::forwarded_signals::ForwardedSignals;
-use self::intercept_variables::{EnvironmentChanges, PROXY_VARIABLES, sandbox_variables};
+use self::intercept_variables::EnvironmentChanges;
 use self::program_server::ProgramServer;
 use self::run_label::RunLabel;
-use self::sandbox::{Sandbox, SandboxStart};
 use instance::arguments::{GlobalArgs, InterceptionMode, RunArgs};
 use instance::command_error::CommandError;
 use instance::config::{RunMode, ServerSettings};
@@ -70,22 +71,35 @@ impl ProgramLaunch<'_> {
         if mode == InterceptionMode::Proxy {
             return self.start_with_proxy("as requested");
         }
-        let changes = EnvironmentChanges {
-            set: self.all_variables(sandbox_variables(&self.files))?,
-            removed: PROXY_VARIABLES.to_vec(),
-        };
-        let sandbox = Sandbox { server: &self.server.addresses, files: &self.files, hosts: &self.hosts };
-        match sandbox.start(self.command, &changes, self.umask).await? {
-            SandboxStart::Ready(ready) => {
-                let url = &self.server.addresses.base_url;
-                self.notice(&format!("sandbox: {} hosts lead to {url}, nothing else is reachable", self.hosts.len()));
-                ready.execute_program()
-            }
-            SandboxStart::Refused(reason) if mode == InterceptionMode::Sandbox => {
+        match self.start_in_sandbox().await? {
+            Ok(program) => Ok(program),
+            Err(reason) if mode == InterceptionMode::Sandbox => {
                 Err(CommandError::Failed(format!("the sandbox is not available: {reason}")))
             }
-            SandboxStart::Refused(reason) => self.start_with_proxy(&format!("the sandbox is not available ({reason})")),
+            Err(reason) => self.start_with_proxy(&format!("the sandbox is not available ({reason})")),
         }
+    }
+
+    /// Or the reason why there is no sandbox.
+    #[cfg(target_os = "linux")]
+    async fn start_in_sandbox(&self) -> Result<Result<ChildProcess, String>, CommandError> {
+        let changes = EnvironmentChanges {
+            set: self.all_variables(intercept_variables::sandbox_variables(&self.files))?,
+            removed: intercept_variables::PROXY_VARIABLES.to_vec(),
+        };
+        let sandbox = sandbox::Sandbox { server: &self.server.addresses, files: &self.files, hosts: &self.hosts };
+        let ready = match sandbox.start(self.command, &changes, self.umask).await? {
+            sandbox::SandboxStart::Ready(ready) => ready,
+            sandbox::SandboxStart::Refused(reason) => return Ok(Err(reason)),
+        };
+        let url = &self.server.addresses.base_url;
+        self.notice(&format!("sandbox: {} hosts lead to {url}, nothing else is reachable", self.hosts.len()));
+        ready.execute_program().map(Ok)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    async fn start_in_sandbox(&self) -> Result<Result<ChildProcess, String>, CommandError> {
+        Ok(Err("it needs namespaces of Linux".to_owned()))
     }
 
     fn start_with_proxy(&self, reason: &str) -> Result<ChildProcess, CommandError> {

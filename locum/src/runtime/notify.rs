@@ -1,8 +1,7 @@
 //! Readiness notifications to the parent process and the service manager.
 
 use std::fs::OpenOptions;
-use std::io::Write;
-use std::os::linux::net::SocketAddrExt;
+use std::io::{self, Write};
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 
 use base::Fault;
@@ -11,7 +10,7 @@ use base::Fault;
 pub(super) fn notify_ready_fd(number: i32, line: &str) -> Result<(), Fault> {
     let mut pipe = OpenOptions::new()
         .write(true)
-        .open(format!("/proc/self/fd/{number}"))
+        .open(format!("/dev/fd/{number}"))
         .map_err(Fault::context("opening --ready-fd"))?;
     writeln!(pipe, "{line}").map_err(Fault::context("writing to --ready-fd"))
 }
@@ -21,12 +20,21 @@ pub(super) fn notify_service_manager(state: &str) {
     let Ok(name) = std::env::var("NOTIFY_SOCKET") else {
         return;
     };
-    let address = match name.strip_prefix('@') {
-        Some(name) => SocketAddr::from_abstract_name(name),
-        None => SocketAddr::from_pathname(&name),
-    };
-    let sent = address.and_then(|address| UnixDatagram::unbound()?.send_to_addr(state.as_bytes(), &address));
+    let sent =
+        socket_address(&name).and_then(|address| UnixDatagram::unbound()?.send_to_addr(state.as_bytes(), &address));
     if let Err(error) = sent {
         tracing::warn!(%error, "failed to notify the service manager");
     }
+}
+
+/// `@` begins the name of a socket without a file, see `sd_notify(3)`.
+#[cfg(target_os = "linux")]
+fn socket_address(name: &str) -> io::Result<SocketAddr> {
+    use std::os::linux::net::SocketAddrExt;
+    name.strip_prefix('@').map_or_else(|| SocketAddr::from_pathname(name), SocketAddr::from_abstract_name)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn socket_address(name: &str) -> io::Result<SocketAddr> {
+    SocketAddr::from_pathname(name)
 }

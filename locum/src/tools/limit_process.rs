@@ -6,8 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 
 use base::Fault;
-use nix::sched::{CloneFlags, unshare};
-use rustix::process::{Resource, Rlimit, Signal, getppid, getuid, nice, set_parent_process_death_signal, setrlimit};
+use rustix::process::{Resource, Rlimit, getppid, nice, setrlimit};
 
 use instance::arguments::LimitProcessArgs;
 use instance::command_error::CommandError;
@@ -19,6 +18,7 @@ const NICENESS: i32 = 15;
 
 pub(crate) fn limit_process(args: &LimitProcessArgs) -> Result<ExitCode, CommandError> {
     set_limits(args).map_err(Fault::context("limiting the process"))?;
+    #[cfg(target_os = "linux")]
     leave_network();
     let (program, rest) = args.command.split_first().ok_or_else(|| CommandError::Usage("no program".to_owned()))?;
     let error = Command::new(program).args(rest).exec();
@@ -26,7 +26,8 @@ pub(crate) fn limit_process(args: &LimitProcessArgs) -> Result<ExitCode, Command
 }
 
 fn set_limits(args: &LimitProcessArgs) -> io::Result<()> {
-    set_parent_process_death_signal(Some(Signal::KILL))?;
+    #[cfg(target_os = "linux")]
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
     // It may have ended before.
     if getppid().and_then(|parent| u32::try_from(parent.as_raw_nonzero().get()).ok()) != Some(args.parent) {
         return Err(io::Error::other("the parent has ended"));
@@ -46,8 +47,10 @@ fn set_limits(args: &LimitProcessArgs) -> io::Result<()> {
 }
 
 /// Where the system does not allow it, ffmpeg's list of protocols is what keeps it from the network.
+#[cfg(target_os = "linux")]
 fn leave_network() {
-    if getuid().is_root() && unshare(CloneFlags::CLONE_NEWNET).is_ok() {
+    use nix::sched::{CloneFlags, unshare};
+    if rustix::process::getuid().is_root() && unshare(CloneFlags::CLONE_NEWNET).is_ok() {
         return;
     }
     let _allowed = unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNET);
