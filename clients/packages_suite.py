@@ -4,11 +4,13 @@ What is downloaded is kept in the cache folder.
 """
 
 import filecmp
+import json
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import unittest
 
@@ -93,6 +95,35 @@ class Packages(unittest.TestCase):
         shutil.copy(cache / "folder" / "package-lock.json", tests)
         run(*npm, "--no-save", "--prefer-offline", *tarballs, cwd=tests)
         run("npm", "test", cwd=tests, LOCUM_BINARY="")
+
+    def test_npm_packages_of_two_architectures_name_what_they_are_for(self):
+        stubs = []
+        for machine in (62, 183):
+            stubs.append(self.folder / f"stub-{machine}")
+            stubs[-1].write_bytes(b"\x7fELF" + bytes(14) + machine.to_bytes(2, "little"))
+        script, output = locum_server.ROOT / "scripts" / "package-npm", self.folder / "two"
+        binaries = [word for stub in stubs for word in ("--binary", stub)]
+        run(script, *binaries, "--version", VERSION, "--output", output)
+        described = {}
+        for path in output.iterdir():
+            with tarfile.open(path) as package:
+                description = json.load(package.extractfile("package/package.json"))
+                described[description["name"]] = description
+                if "cpu" in description:
+                    stub = stubs[description["cpu"] == ["arm64"]]
+                    self.assertEqual(package.extractfile("package/bin/locum").read(), stub.read_bytes())
+        platforms = {"locum-linux-arm64": VERSION, "locum-linux-x64": VERSION}
+        self.assertEqual(described["locum"]["optionalDependencies"], platforms)
+        self.assertEqual({name: described[name]["cpu"] for name in platforms},
+                         {"locum-linux-arm64": ["arm64"], "locum-linux-x64": ["x64"]})
+
+    def test_binary_of_another_machine_is_refused(self):
+        binary = self.folder / "other"
+        binary.write_bytes(b"\x7fELF" + bytes(14) + (40).to_bytes(2, "little"))
+        for kind in ("npm", "python", "debian", "image"):
+            script = locum_server.ROOT / "scripts" / f"package-{kind}"
+            with self.subTest(kind=kind), self.assertRaisesRegex(AssertionError, "is not a binary for Linux on x86_64 or aarch64"):
+                run(script, "--binary", binary, "--version", VERSION, "--output", self.folder)
 
     def test_crate_serves_a_project_of_its_own(self):
         project = self.folder / "bot"
