@@ -13,6 +13,7 @@ pub struct Shutdown {
 
 #[derive(Debug, Default)]
 struct ShutdownState {
+    announced: AtomicBool,
     triggered: AtomicBool,
     wake: Notify,
 }
@@ -22,7 +23,18 @@ impl Shutdown {
         Self::default()
     }
 
+    /// Makes the server not ready, while it still serves as usual.
+    pub fn announce(&self) {
+        self.state.announced.store(true, Ordering::Release);
+    }
+
+    pub fn is_announced(&self) -> bool {
+        self.state.announced.load(Ordering::Acquire)
+    }
+
+    /// Announces it as well.
     pub fn trigger(&self) {
+        self.announce();
         self.state.triggered.store(true, Ordering::Release);
         self.state.wake.notify_waiters();
     }

@@ -72,7 +72,7 @@ impl HealthChecks {
         let Some(roles) = roles_in_query(query) else {
             return HttpReply::bytes(400, TEXT_UTF8, "role: expected api, stream, search or deliver\n");
         };
-        if self.drain.is_triggered() {
+        if self.drain.is_announced() {
             return HttpReply::bytes(DRAINING_STATUS, TEXT_UTF8, "draining\n");
         }
         if let Some(problem) = self.store.context().node.problem() {

@@ -74,7 +74,10 @@ config_keys! {
         body_timeout: PositiveTimeSpan = Literal("30s");
         /// How long an idle connection is kept open.
         idle_timeout: PositiveTimeSpan = Literal("75s");
-        /// How long shutdown waits for requests in progress.
+        /// How long a server that was told to stop still takes requests, while `/readyz` answers 404: long enough for a
+        /// balancer to notice.
+        shutdown_delay: TimeSpan = Literal("0s");
+        /// How long shutdown then waits for requests in progress.
         shutdown_grace: TimeSpan = Literal("20s");
     }
     tls: TlsSection {

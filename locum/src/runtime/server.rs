@@ -126,7 +126,7 @@ async fn run_until_shutdown(
     let started = clock::monotonic_now();
     tokio::select! {
         () = serving => {}
-        () = signals.forward_to_shutdown(shutdown.clone()) => {}
+        () = signals.forward_to_shutdown(shutdown.clone(), settings.listen.shutdown_delay.0) => {}
     }
     tracing::info!(seconds = started.elapsed().as_secs(), "stopped");
     Ok(())

@@ -1,5 +1,7 @@
 //! Signal handling: the first signal starts a graceful shutdown, the second exits immediately.
 
+use std::time::Duration;
+
 use base::Fault;
 use edge::Shutdown;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -28,13 +30,19 @@ impl StopSignals {
         Ok(Self { term, int, hup: hup.filter(|_| mode == RunMode::Dev) })
     }
 
-    /// Triggers the shutdown on the first signal; exits immediately on the second.
-    pub(super) async fn forward_to_shutdown(mut self, shutdown: Shutdown) {
+    /// Triggers the shutdown after the first signal and the delay; exits immediately on the second.
+    pub(super) async fn forward_to_shutdown(mut self, shutdown: Shutdown, delay: Duration) {
         self.next().await;
         super::notify::notify_service_manager("STOPPING=1");
-        tracing::info!("shutting down; a second signal exits immediately");
-        shutdown.trigger();
-        self.next().await;
+        tracing::info!(delay_seconds = delay.as_secs(), "shutting down; a second signal exits immediately");
+        shutdown.announce();
+        tokio::select! {
+            () = tokio::time::sleep(delay) => {
+                shutdown.trigger();
+                self.next().await;
+            }
+            () = self.next() => {}
+        }
         tracing::warn!("exiting immediately");
         super::logging::flush();
         std::process::exit(INTERRUPTED);

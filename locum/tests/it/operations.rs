@@ -168,6 +168,18 @@ fn signal_drains_requests_and_exits_cleanly() {
 }
 
 #[test]
+fn server_that_stops_with_a_delay_answers_meanwhile_and_is_not_ready() {
+    let mut server = TestServer::start(&["--world", "empty", "--set", "listen.shutdown_delay=2s"]);
+    let begun = base::clock::monotonic_now();
+    server.signal(Signal::TERM);
+    wait_until("it is not ready", || server.send(TestRequest::get("/readyz")).status == 404);
+    assert_eq!(server.send(TestRequest::get("/livez")).status, 200);
+    assert_eq!(server.wait_for_exit().0, Some(0));
+    let took = begun.elapsed();
+    assert!(took >= Duration::from_secs(2) && took < Duration::from_secs(8), "{took:?}");
+}
+
+#[test]
 fn hangup_ends_a_development_server_and_leaves_a_production_server_running() {
     let mut dev = TestServer::start(&["--world", "empty"]);
     dev.signal(Signal::HUP);
