@@ -24,6 +24,7 @@ import urllib.request
 
 import yaml
 
+import elf_files
 import locum_server
 
 COMPOSE = locum_server.ROOT / "packaging" / "compose"
@@ -44,10 +45,10 @@ def image():
     return build(locum_server.binary(), temporary_folder())
 
 
-def build(binary, output):
+def build(binary, output, **more):
     script = locum_server.ROOT / "scripts" / "package-image"
     command = [script, "--fast", "--binary", binary, "--version", VERSION, "--output", output]
-    done = subprocess.run([str(word) for word in command], check=True, stdout=subprocess.PIPE, text=True)
+    done = subprocess.run([str(word) for word in command], check=True, stdout=subprocess.PIPE, text=True, **more)
     return pathlib.Path(done.stdout.strip())
 
 
@@ -105,6 +106,21 @@ class Image(unittest.TestCase):
         binary = folder / "locum"
         subprocess.run(["strip", "-o", binary, locum_server.binary()], check=True)
         self.assertEqual(digest(build(binary, folder).read_bytes()), digest(image().read_bytes()))
+
+    def test_image_for_arm64_says_so(self):
+        folder = temporary_folder()
+        path = build(elf_files.write_header(folder / "locum", elf_files.ARM64), folder)
+        self.assertEqual(path.name, f"locum-{VERSION}-linux-arm64.oci.tar")
+        archive = Archive(path)
+        self.assertEqual(archive.config["architecture"], "arm64")
+        self.assertEqual(archive.index["manifests"][0]["platform"], {"architecture": "arm64", "os": "linux"})
+
+    def test_image_for_arm64_gets_no_libraries_of_another_processor(self):
+        folder = temporary_folder()
+        binary = elf_files.write_relabeled_program(folder / "locum", elf_files.ARM64)
+        with self.assertRaises(subprocess.CalledProcessError) as refused:
+            build(binary, folder, stderr=subprocess.PIPE)
+        self.assertIn("is missing on this machine: install libc6:arm64", refused.exception.stderr)
 
     def test_files_are_sorted_and_only_the_data_directory_is_the_users(self):
         with tarfile.open(fileobj=io.BytesIO(self.archive.layer)) as layer:

@@ -15,10 +15,6 @@ class Architecture:
     python: str
     node: str
 
-    @property
-    def triplet(self):
-        return f"{self.python}-linux-gnu"
-
 
 # By the machine in the header of an ELF file.
 ARCHITECTURES = {62: Architecture("amd64", "x86_64", "x64"), 183: Architecture("arm64", "aarch64", "arm64")}
@@ -56,35 +52,25 @@ class Executable:
         return target
 
     def libraries(self):
-        """Where its libraries and its loader are on this machine, by where they belong on its own.
-
-        Debian's packages for cross compilation have those of the other architecture (`libc6-arm64-cross`).
-        """
+        """The paths of its loader and of its libraries, which are the same on this machine and on its own."""
         loader = re.search(r"interpreter: (\S+)\]", output_of("readelf", "--wide", "--program-headers", self.path))
         if not loader:
-            return {}
-        loader, found, missing = loader.group(1), {}, needed_libraries(self.path)
-        while missing:
-            name = missing.pop()
-            folder, library = self._find(name)
-            target = loader if name == pathlib.PurePosixPath(loader).name else f"{folder}/{name}"
-            if target not in found:
-                found[target] = library
-                missing |= needed_libraries(library)
-        found.setdefault(loader, self._find(pathlib.PurePosixPath(loader).name)[1])
-        return found
+            return []
+        folder, name = loader.group(1).rsplit("/", 1)
+        found, open_names = {name: self._find(name, [folder])}, needed_libraries(self.path)
+        while open_names:
+            name = open_names.pop()
+            if name not in found:
+                found[name] = self._find(name, [f"/lib/{self.architecture.python}-linux-gnu", "/lib64"])
+                open_names |= needed_libraries(found[name])
+        return sorted(found.values())
 
-    def _find(self, name):
-        triplet = self.architecture.triplet
-        own = f"/lib/{triplet}"
-        for target, folder in [(own, own), ("/lib64", "/lib64"), (own, f"/usr/{triplet}/lib")]:
+    def _find(self, name, folders):
+        for folder in folders:
             library = pathlib.Path(folder, name)
-            if library.exists() and self._can_use(library):
-                return target, library
-        sys.exit(f"{name} of {self.architecture.python} is missing on this machine")
-
-    def _can_use(self, library):
-        return Executable(library).architecture == self.architecture
+            if library.exists() and Executable(library).architecture == self.architecture:
+                return library
+        sys.exit(f"{name} for {self.architecture.python} is missing on this machine: install libc6:{self.architecture.debian}")
 
 
 def needed_libraries(path):
