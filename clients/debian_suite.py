@@ -14,6 +14,7 @@ import tempfile
 import time
 import unittest
 
+import elf_files
 import locum_server
 from form_browser import FormBrowser
 from mail_catcher import MailCatcher
@@ -139,6 +140,17 @@ class DebianPackage(unittest.TestCase):
         control = run("dpkg-deb", "--field", self.packages[0])
         self.assertRegex(control, r"Depends: .*libc6 \(>= 2\.\d+\)")
         self.assertEqual(run("dpkg-deb", "--field", self.packages[1], "Version"), "0.1.1\n")
+
+    def test_package_for_arm64_says_so_and_has_the_pages_of_the_native_binary(self):
+        binary = elf_files.write_relabeled_program(self.folder / "arm64", elf_files.ARM64)
+        arguments = ["--binary", binary, "--native", locum_server.binary(), "--version", "0.1.0", "--fast"]
+        package = pathlib.Path(run(PACKAGE, *arguments, "--output", self.folder).strip())
+        self.assertEqual(package.name, "locum_0.1.0_arm64.deb")
+        self.assertEqual(run("dpkg-deb", "--field", package, "Architecture"), "arm64\n")
+        unpacked = self.folder / "unpacked"
+        run("dpkg-deb", "--extract", package, unpacked)
+        self.assertEqual((unpacked / "usr" / "bin" / "locum").read_bytes(), binary.read_bytes())
+        self.assertTrue((unpacked / "usr/share/man/man1/locum-dev.1.gz").exists())
 
     def test_same_binary_gives_the_same_package(self):
         again = self.build("0.1.0", self.folder / "again")

@@ -10,10 +10,11 @@ import pathlib
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 import unittest
+import zipfile
 
+import elf_files
 import locum_server
 
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "locum" / "packages"
@@ -55,20 +56,26 @@ class Packages(unittest.TestCase):
         cls.binary = cls.folder / "locum"
         run("strip", "-o", cls.binary, locum_server.binary())
 
-    def build(self, script):
-        output = self.folder / script
-        arguments = ["--binary", self.binary, "--version", VERSION, "--output", output]
+    def build(self, script, *binaries):
+        output = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
+        named = [word for binary in binaries for word in ("--binary", binary)]
+        arguments = [*named, "--version", VERSION, "--output", output]
         run(locum_server.ROOT / "scripts" / script, *arguments, **self.offline())
         return sorted(output.iterdir())
 
     def offline(self):
         return {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(CACHE / "python")}
 
-    def test_wheel_serves_the_python_suites(self):
+    def build_wheel(self, binary):
         wanted = PACKAGING / "python" / "tests" / "requirements.txt"
         pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check"]
         fill_cache(CACHE / "python", wanted, lambda: run(*pip, "--wheel-dir", CACHE / "python", "-r", wanted))
-        (wheel,) = self.build("package-python")
+        (wheel,) = self.build("package-python", binary)
+        return wheel
+
+    def test_wheel_serves_the_python_suites(self):
+        wheel = self.build_wheel(self.binary)
+        wanted = PACKAGING / "python" / "tests" / "requirements.txt"
         environment = self.folder / "venv"
         run(sys.executable, "-m", "venv", environment)
         python = environment / "bin" / "python"
@@ -90,40 +97,62 @@ class Packages(unittest.TestCase):
             run(*npm, cwd=cache / "folder")
 
         fill_cache(cache, wanted, download)
-        tarballs = self.build("package-npm")
+        tarballs = self.build("package-npm", self.binary)
         tests = shutil.copytree(wanted.parent, self.folder / "npm", ignore=shutil.ignore_patterns("node_modules"))
         shutil.copy(cache / "folder" / "package-lock.json", tests)
         run(*npm, "--no-save", "--prefer-offline", *tarballs, cwd=tests)
         run("npm", "test", cwd=tests, LOCUM_BINARY="")
 
+    def test_wheel_for_arm64_is_named_after_it(self):
+        binary = elf_files.write_relabeled_program(self.folder / "arm64", elf_files.ARM64)
+        wheel = self.build_wheel(binary)
+        self.assertRegex(wheel.name, r"-py3-none-manylinux_2_\d+_aarch64\.whl$")
+        with zipfile.ZipFile(wheel) as files:
+            self.assertEqual(files.read("locum/bin/locum"), binary.read_bytes())
+
+    def unpack_npm_packages(self):
+        """Those of two binaries without code, as npm would install them on a machine that were both."""
+        machines = {"x64": elf_files.X86_64, "arm64": elf_files.ARM64}
+        binaries = [elf_files.write_header(self.folder / name, machine) for name, machine in machines.items()]
+        modules = pathlib.Path(tempfile.mkdtemp(dir=self.folder)) / "node_modules"
+        for path in self.build("package-npm", *binaries):
+            folder = modules / path.name.removesuffix(f"-{VERSION}.tgz")
+            folder.mkdir(parents=True)
+            run("tar", "--extract", "--file", path, "--directory", folder, "--strip-components", "1")
+        return modules
+
     def test_npm_packages_of_two_architectures_name_what_they_are_for(self):
-        stubs = []
-        for machine in (62, 183):
-            stubs.append(self.folder / f"stub-{machine}")
-            stubs[-1].write_bytes(b"\x7fELF" + bytes(14) + machine.to_bytes(2, "little"))
-        script, output = locum_server.ROOT / "scripts" / "package-npm", self.folder / "two"
-        binaries = [word for stub in stubs for word in ("--binary", stub)]
-        run(script, *binaries, "--version", VERSION, "--output", output)
-        described = {}
-        for path in output.iterdir():
-            with tarfile.open(path) as package:
-                description = json.load(package.extractfile("package/package.json"))
-                described[description["name"]] = description
-                if "cpu" in description:
-                    stub = stubs[description["cpu"] == ["arm64"]]
-                    self.assertEqual(package.extractfile("package/bin/locum").read(), stub.read_bytes())
-        platforms = {"locum-linux-arm64": VERSION, "locum-linux-x64": VERSION}
-        self.assertEqual(described["locum"]["optionalDependencies"], platforms)
-        self.assertEqual({name: described[name]["cpu"] for name in platforms},
-                         {"locum-linux-arm64": ["arm64"], "locum-linux-x64": ["x64"]})
+        modules = self.unpack_npm_packages()
+        described = {path.name: json.loads((path / "package.json").read_text()) for path in modules.iterdir()}
+        platforms = {"locum-linux-arm64": "arm64", "locum-linux-x64": "x64"}
+        self.assertEqual(set(described), {"locum", *platforms})
+        self.assertEqual(described["locum"]["optionalDependencies"], dict.fromkeys(platforms, VERSION))
+        for name, cpu in platforms.items():
+            self.assertEqual((described[name]["name"], described[name]["cpu"]), (name, [cpu]))
+            packed = modules / name / "bin" / "locum"
+            self.assertEqual(packed.read_bytes(), (self.folder / cpu).read_bytes())
+
+    def test_npm_command_uses_the_binary_of_its_processor(self):
+        modules = self.unpack_npm_packages()
+
+        def find_binary(platform, processor):
+            script = f"""
+                Object.defineProperty(process, "platform", {{ value: "{platform}" }});
+                Object.defineProperty(process, "arch", {{ value: "{processor}" }});
+                console.log(require("./locum/lib/binary.js").findBinary());
+            """
+            return run("node", "-e", script, cwd=modules, LOCUM_BINARY="").strip()
+
+        for processor in ("arm64", "x64"):
+            found = find_binary("linux", processor)
+            self.assertEqual(found, str((modules / f"locum-linux-{processor}" / "bin" / "locum").resolve()))
 
     def test_binary_of_another_machine_is_refused(self):
-        binary = self.folder / "other"
-        binary.write_bytes(b"\x7fELF" + bytes(14) + (40).to_bytes(2, "little"))
+        binary = elf_files.write_header(self.folder / "arm", elf_files.ARM)
         for kind in ("npm", "python", "debian", "image"):
-            script = locum_server.ROOT / "scripts" / f"package-{kind}"
-            with self.subTest(kind=kind), self.assertRaisesRegex(AssertionError, "is not a binary for Linux on x86_64 or aarch64"):
-                run(script, "--binary", binary, "--version", VERSION, "--output", self.folder)
+            expected = "is not a binary for Linux on x86_64 or aarch64"
+            with self.subTest(kind=kind), self.assertRaisesRegex(AssertionError, expected):
+                self.build(f"package-{kind}", binary)
 
     def test_crate_serves_a_project_of_its_own(self):
         project = self.folder / "bot"
