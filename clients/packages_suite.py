@@ -132,7 +132,7 @@ class Packages(unittest.TestCase):
             packed = modules / name / "bin" / "locum"
             self.assertEqual(packed.read_bytes(), (self.folder / cpu).read_bytes())
 
-    def test_npm_command_uses_the_binary_of_its_processor(self):
+    def test_npm_command_uses_the_binary_of_its_processor_and_says_which_there_are(self):
         modules = self.unpack_npm_packages()
 
         def find_binary(platform, processor):
@@ -146,6 +146,9 @@ class Packages(unittest.TestCase):
         for processor in ("arm64", "x64"):
             found = find_binary("linux", processor)
             self.assertEqual(found, str((modules / f"locum-linux-{processor}" / "bin" / "locum").resolve()))
+        expected = r"locum-darwin-arm64 is not installed \(there are locum-linux-x64, locum-linux-arm64\)"
+        with self.assertRaisesRegex(AssertionError, expected):
+            find_binary("darwin", "arm64")
 
     def test_binary_of_another_machine_is_refused(self):
         binary = elf_files.write_header(self.folder / "arm", elf_files.ARM)

@@ -3,17 +3,20 @@
 
 const { resolve } = require("node:path");
 
+const { optionalDependencies = {} } = require("../package.json");
+
 const VARIABLE = "LOCUM_BINARY";
 
 /** LOCUM_BINARY if it is set, else the binary of this platform's package. */
 function findBinary() {
   const named = process.env[VARIABLE];
   if (named) return resolve(named);
-  const platform = `${process.platform}-${process.arch}`;
+  const platform = `locum-${process.platform}-${process.arch}`;
   try {
-    return require.resolve(`locum-${platform}/bin/locum`);
+    return require.resolve(`${platform}/bin/locum`);
   } catch {
-    throw new Error(`there is no binary for ${platform}: name one in ${VARIABLE}`);
+    const existing = Object.keys(optionalDependencies).join(", ") || "none";
+    throw new Error(`${platform} is not installed (there are ${existing}): name a binary in ${VARIABLE}`);
   }
 }
 
