@@ -83,6 +83,9 @@ static MESSAGES: &[Endpoint] = &[
     page_endpoint("showConversations", MESSAGES_PATH, &messages::list).summary("One's own conversations."),
     page_endpoint("showNewMessage", NEW_MESSAGE_PATH, &message_forms::show_new)
         .summary("The form for a message to one person or a new group."),
+    page_endpoint("composeMessage", "/messages/compose", &message_forms::redirect_to_form).summary(
+        "Redirects a link with a `recipient_id`, which may be in a post, to the form for a message to this person.",
+    ),
     form_endpoint("sendFirstMessage", NEW_MESSAGE_PATH, &message_forms::send_new, &[])
         .body(BodySpec::Multipart(NEW_MESSAGE))
         .summary("Sends a message to one person or a new group."),

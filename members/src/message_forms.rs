@@ -5,7 +5,7 @@ use std::sync::Arc;
 use base::{Error, Fault, MediaId, Refusal, SplitRefusal, UserId};
 use network::messages::{self, ConversationTarget, MAX_GROUP_SIZE, MessageSender, NewMessage};
 use network::visibility::{Visibility, may_add_to_group, may_message, profile_visibility};
-use pages::members::{AttachedMedia, ComposeBox, MESSAGES_PATH, MessageAttachment, NewMessagePage};
+use pages::members::{AttachedMedia, ComposeBox, MESSAGES_PATH, MessageAttachment, NEW_MESSAGE_PATH, NewMessagePage};
 use pages::{FormField, PageErrorKind};
 use portal::submitted_forms::{is_submitted, new_form_id, write_once};
 use portal::{
@@ -14,7 +14,7 @@ use portal::{
 };
 use store::Tx;
 use store::messages::MessageEvent;
-use store::users;
+use store::users::{self, UserState};
 use web::HttpReply;
 use web::error_formats::error_message;
 use web::request_context::RequestContext;
@@ -159,6 +159,20 @@ pub(crate) async fn show_new(call: RequestContext) -> Result<HttpReply, PageExit
     let query = PageQuery::from_call(&call).unwrap_or_default();
     let to = FormField::new(query.get("to").unwrap_or_default());
     render_new(&call, &visit, user, to, MessageDraft::default()).await
+}
+
+pub(crate) async fn redirect_to_form(call: RequestContext) -> Result<HttpReply, PageExit> {
+    MemberVisit::from_call(&call).await?;
+    let query = PageQuery::from_call(&call).unwrap_or_default();
+    let recipient = query.get("recipient_id").and_then(UserId::parse);
+    let found = call.read(move |tx| {
+        let user = recipient.map(|id| users::find_by_id(tx, id)).transpose()?.flatten();
+        Ok(user.filter(|user| user.state == UserState::Active))
+    });
+    Ok(match found.await? {
+        Some(user) => redirect_to(&format!("{NEW_MESSAGE_PATH}?to={}", user.username)),
+        None => redirect_to(NEW_MESSAGE_PATH),
+    })
 }
 
 async fn render_new(

@@ -1,14 +1,17 @@
 //! Posts as the pages show them, with what the viewer has done to them.
 
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
 use base::{Fault, PostId, SiteLinks, Time, UserId};
-use network::posts::{EDIT_WINDOW_MS, is_editable_kind};
+use network::posts::{EDIT_WINDOW_MS, is_editable_kind, message_link_recipient};
 use network::viewer_actions::{ViewerActions, load_viewer_actions};
 use network::visibility::Viewer;
 use pages::members::{PollCard, PollChoice, PostCard, PostMedia, PostTextPart, QuotedPost};
 use portal::{BrowserVisit, find_site_path};
-use std::cmp::Reverse;
 use store::polls::Poll;
 use store::posts::{Post, PostState};
+use store::users::{self, UserState};
 use store::{Tx, replies};
 use view::{ShownMedia, ShownPost, ShownPosts, TextSegment};
 use web::request_context::RequestContext;
@@ -43,6 +46,8 @@ impl CardViewer {
 struct CardContext {
     viewer: CardViewer,
     actions: ViewerActions,
+    /// The usernames to whom posts invite to write, by post.
+    recipients: HashMap<PostId, String>,
     now: Time,
 }
 
@@ -55,8 +60,20 @@ pub(crate) fn load_post_cards(tx: &mut Tx<'_>, viewer: CardViewer, posts: Vec<Po
         Some(user) => load_viewer_actions(tx, user, &ids, &polls)?,
         None => ViewerActions::default(),
     };
-    let context = CardContext { viewer, actions, now: tx.now() };
+    let context = CardContext { viewer, actions, recipients: load_recipients(tx, &ids)?, now: tx.now() };
     Ok(shown.iter().map(|shown| context.build_card(shown)).collect())
+}
+
+fn load_recipients(tx: &mut Tx<'_>, posts: &[PostId]) -> Result<HashMap<PostId, String>, Fault> {
+    let ids: Vec<i64> = posts.iter().map(|id| id.get()).collect();
+    let mut recipients = HashMap::new();
+    for (post, link) in store::exports::message_links(tx, &ids)? {
+        let recipient = message_link_recipient(&link).map(|id| users::find_by_id(tx, id)).transpose()?.flatten();
+        if let Some(user) = recipient.filter(|user| user.state == UserState::Active) {
+            recipients.insert(post, user.username);
+        }
+    }
+    Ok(recipients)
 }
 
 impl CardContext {
@@ -74,6 +91,7 @@ impl CardContext {
             media: shown.media().map(|media| self.build_media(media)).collect(),
             poll: shown.poll().map(|poll| self.build_poll(poll)),
             quoted: shown.quoted().map(quoted_post),
+            message_to: self.recipients.get(&post.id).cloned(),
             reply_to: reply_to.map(|(user, id)| (user.username.clone(), format!("/{}/status/{id}", user.username))),
             community: shown.community().map(|one| (one.name.clone(), community_path(one.id))),
             reposted_by: shown.reposted_by.map(|user| user.username.clone()),

@@ -16,6 +16,7 @@ use store::users::User;
 use store::{Tx, event_log};
 
 pub use self::edits::{EDIT_WINDOW_MS, is_editable_kind};
+pub use self::replies::message_link_recipient;
 use crate::compose::{self, ComposedText};
 use crate::media::MediaCaption;
 use crate::polls::NewPoll;

@@ -202,18 +202,18 @@ pub(super) fn prepend_mentions(tx: &mut Tx<'_>, user: &User, new: &NewPost) -> R
     Ok(text)
 }
 
+/// Whom a `direct_message_deep_link` names: `https://{host}/messages/compose?recipient_id={id}`.
+pub fn message_link_recipient(link: &str) -> Option<UserId> {
+    let (_, query) = link.strip_prefix("https://")?.split_once("/messages/compose?")?;
+    query.split('&').find_map(|pair| UserId::parse(pair.strip_prefix("recipient_id=")?))
+}
+
 /// The link must name an active recipient.
 pub(super) fn check_deep_link(tx: &mut Tx<'_>, link: &str) -> Result<(), Error> {
     if link.is_empty() {
         return Ok(());
     }
-    let query = link
-        .strip_prefix("https://")
-        .and_then(|rest| rest.split_once("/messages/compose?"))
-        .map_or("", |(_, query)| query);
-    let mut pairs = query.split('&');
-    let recipient = pairs.find_map(|pair| UserId::parse(pair.strip_prefix("recipient_id=")?));
-    let recipient = match recipient {
+    let recipient = match message_link_recipient(link) {
         Some(id) => users::find_by_id(tx, id)?,
         None => None,
     };

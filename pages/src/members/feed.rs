@@ -76,6 +76,8 @@ pub struct PostCard {
     pub media: Vec<PostMedia>,
     pub poll: Option<PollCard>,
     pub quoted: Option<QuotedPost>,
+    /// To whom it invites to write a message, without the at sign.
+    pub message_to: Option<String>,
     /// Username and path of the post that it replies to.
     pub reply_to: Option<(String, String)>,
     /// Name and path of the community that it was posted to.

@@ -230,6 +230,7 @@ pub(super) static PAGES: &[(&str, Coverage)] = &[
         PerAuthor(|_, author| vec![page(format!("/{}/status/{}/edit", author.user.username, author.posts[0]))]),
     ),
     ("showConversations", Page(|_, _| vec![page("/messages")])),
+    ("composeMessage", NoContent("a redirect to a form, by the id of a person")),
     ("showNewMessage", PerAuthor(|_, author| vec![page(format!("/messages/new?to={}", author.user.username))])),
     (
         "showConversation",

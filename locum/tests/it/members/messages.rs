@@ -32,6 +32,22 @@ fn message_ids(page: &str) -> Vec<String> {
 }
 
 #[test]
+fn message_link_of_a_post_is_a_button_for_a_message_to_the_recipient() {
+    let server = shared_server();
+    let (shop, mut browser) = (server.new_user("dmshop"), signed_in(server, "dmbuyer").1);
+    let link = format!("https://x.example/messages/compose?recipient_id={}", shop.id);
+    let created = shop.create_post(&json!({ "text": "Write us", "direct_message_deep_link": link }));
+    let post = created.assert_status(201)["data"]["id"].as_str().unwrap().to_owned();
+    let form = format!("/messages/new?to={}", shop.username);
+    let page = browser.get(format!("/{}/status/{post}", shop.username)).assert_page(200);
+    assert!(page.contains(&format!("href=\"{form}\"")), "{page}");
+    for (recipient, target) in [(shop.id.as_str(), form.as_str()), ("1", "/messages/new"), ("x", "/messages/new")] {
+        let reply = browser.get(format!("/messages/compose?recipient_id={recipient}"));
+        assert_eq!((reply.status, reply.header("location")), (303, target));
+    }
+}
+
+#[test]
 fn conversation_is_read_by_both_and_by_nobody_else() {
     let server = shared_server();
     let (ada, mut ada_browser) = signed_in(server, "dmada");
