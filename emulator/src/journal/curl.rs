@@ -21,8 +21,11 @@ const LEFT_OUT: [&str; 9] = [
 /// a signed request becomes one with the user's bearer token.
 pub fn curl_command(entry: &JournalEntry, variables: &CurlVariables) -> String {
     let mut parts = vec!["curl".to_owned()];
-    if entry.method() != "GET" {
-        parts.push(format!("-X {}", entry.method()));
+    match entry.method() {
+        "GET" => {}
+        // Otherwise curl waits for a body.
+        "HEAD" => parts.push("--head".to_owned()),
+        method => parts.push(format!("-X {method}")),
     }
     parts.push(quote_with_variables(&entry.url()));
     if entry.request_headers().get("authorization").is_some() {
@@ -34,10 +37,12 @@ pub fn curl_command(entry: &JournalEntry, variables: &CurlVariables) -> String {
         }
     }
     match &entry.request_body {
-        RecordedBody::Text { text, .. } => {
+        RecordedBody::Text { text, .. } if !entry.request_body.is_truncated() => {
             parts.push(format!("--data-raw {}", quote_with_variables(text)));
         }
-        RecordedBody::Omitted { .. } => parts.push("--data-binary @BODY_THAT_WAS_NOT_STORED".to_owned()),
+        RecordedBody::Text { .. } | RecordedBody::Omitted { .. } => {
+            parts.push("--data-binary @BODY_THAT_WAS_NOT_STORED".to_owned());
+        }
         RecordedBody::None | RecordedBody::Stream(_) => {}
     }
     parts.join(" \\\n  ")

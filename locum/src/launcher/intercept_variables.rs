@@ -1,12 +1,12 @@
 //! Environment variables that lead clients to the server, and make them trust its certificates.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::java_trust_store;
 use super::trust_files::TrustFiles;
 use crate::dev::EnvFile;
-use crate::worlds::world_folder;
+use crate::worlds::{MAIN_WORLD, world_folder};
 use instance::ListeningAddresses;
 use instance::command_error::CommandError;
 
@@ -62,14 +62,23 @@ impl EnvironmentChanges {
     }
 }
 
-/// The lines of `dev.env` of the world whose keys are in the environment, or of the main one, and the data directory for
+/// The lines of `dev.env` of the world that `LOCUM_WORLD` names, or of the main one, and the data directory for
 /// commands of this binary.
 pub(crate) fn client_variables(data_dir: &Path) -> Result<Variables, CommandError> {
-    let world = std::env::var("LOCUM_WORLD").ok().filter(|name| !name.contains(['/', '.']) && !name.is_empty());
-    let world = world.map(|name| world_folder(data_dir, &name)).filter(|folder| EnvFile::file_path(folder).exists());
-    let mut variables = EnvFile::load(world.as_deref().unwrap_or(data_dir))?.variables();
+    let world = std::env::var("LOCUM_WORLD").ok().filter(|name| !name.is_empty() && name != MAIN_WORLD);
+    let folder = match world {
+        None => data_dir.to_owned(),
+        Some(name) => find_world(data_dir, &name)
+            .ok_or_else(|| CommandError::Failed(format!("LOCUM_WORLD: no world has the name {name}")))?,
+    };
+    let mut variables = EnvFile::load(&folder)?.variables();
     variables.push(("LOCUM_CORE__DATA_DIR".to_owned(), data_dir.display().to_string()));
     Ok(variables)
+}
+
+fn find_world(data_dir: &Path, name: &str) -> Option<PathBuf> {
+    let folder = world_folder(data_dir, name);
+    (!name.contains(['/', '.']) && EnvFile::file_path(&folder).exists()).then_some(folder)
 }
 
 pub(super) fn sandbox_variables(files: &TrustFiles) -> Variables {

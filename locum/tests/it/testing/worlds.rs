@@ -136,6 +136,11 @@ fn command_with_a_world_acts_on_it_alone() {
     let ran = output_of(command);
     ran.assert_success();
     assert_eq!(ran.stdout.trim(), keys["API_KEY"]);
+    let mut command = locum_command(&data_dir);
+    command.env("LOCUM_WORLD", "nowhere").args(["run", "--mode", "proxy", "--data-dir"]).arg(&data_dir).arg("true");
+    let refused = output_of(command);
+    refused.assert_exit_code(1);
+    assert!(refused.stderr.contains("LOCUM_WORLD: no world has the name nowhere"), "{}", refused.stderr);
     let unknown = server.run_cli(&["--world", "nowhere", "reset"]);
     unknown.assert_exit_code(1);
     assert!(unknown.stderr.contains("no world has this name"), "{}", unknown.stderr);
