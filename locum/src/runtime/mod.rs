@@ -78,6 +78,7 @@ pub(crate) fn prepare_settings(
     args: &ListenArgs,
     flags: Vec<instance::arguments::ConfigFlag>,
 ) -> Result<(Arc<ServerSettings>, LogEnd), CommandError> {
+    limit_page_size();
     let values = common.config_values(mode, flags)?;
     let mut settings = ServerSettings::from_values(&values)?;
     settings.set_port(args.port);
@@ -87,3 +88,12 @@ pub(crate) fn prepare_settings(
     }
     Ok((Arc::new(settings), log))
 }
+
+/// A huge page is occupied as soon as a byte of it is: they made an idle server 20 MB larger.
+#[cfg(target_os = "linux")]
+fn limit_page_size() {
+    let _allowed = rustix::thread::disable_transparent_huge_pages(true);
+}
+
+#[cfg(not(target_os = "linux"))]
+fn limit_page_size() {}
