@@ -3,7 +3,7 @@
 use base::Error;
 use emulator::ENVIRONMENT_FACT_KEY;
 use emulator::journal::{CurlVariables, JournalEntry};
-use web::request_context::{RequestContext, SANDBOX_PREFIX};
+use web::request_context::{RequestContext, SANDBOX_HOST, SANDBOX_PREFIX};
 
 /// Characters of a secret that are shown.
 const SHOWN_CHARACTERS: usize = 6;
@@ -54,9 +54,23 @@ impl WorldEnvironment {
         };
         let user = entry.user.map(|user| user.to_string());
         Ok(CurlVariables {
+            base_url: environment.emulated_base_url(call, entry),
             user_token: user.and_then(|user| environment.find_sibling("USER_ID", &user, "USER_TOKEN")),
             bearer_token: app.and_then(|app| environment.find_sibling("API_KEY", &app.api_key, "BEARER_TOKEN")),
         })
+    }
+
+    /// None if the request named no emulated host. Short links are not served at the server's own address.
+    fn emulated_base_url(&self, call: &RequestContext, entry: &JournalEntry) -> Option<String> {
+        let config = &call.state.page_context.config;
+        let host = entry.host();
+        if !config.emulated_hosts.iter().any(|emulated| emulated == host)
+            || config.short_link_host.as_deref() == Some(host)
+        {
+            return None;
+        }
+        let is_sandbox = host.starts_with(SANDBOX_HOST) && !entry.path().starts_with(SANDBOX_PREFIX);
+        Some(format!("{}{}", self.base_url, if is_sandbox { SANDBOX_PREFIX } else { "" }))
     }
 
     /// The full name of the variable `wanted` with the suffix that `name` has where its value is this one.

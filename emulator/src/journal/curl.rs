@@ -27,7 +27,8 @@ pub fn curl_command(entry: &JournalEntry, variables: &CurlVariables) -> String {
         "HEAD" => parts.push("--head".to_owned()),
         method => parts.push(format!("-X {method}")),
     }
-    parts.push(quote_with_variables(&entry.url()));
+    let url = variables.base_url.as_ref().map(|base| format!("{base}{}", entry.target()));
+    parts.push(quote_with_variables(&url.unwrap_or_else(|| entry.url())));
     if entry.request_headers().get("authorization").is_some() {
         parts.push(format!("-H \"authorization: {}\"", authorization(entry, variables)));
     }
@@ -48,9 +49,11 @@ pub fn curl_command(entry: &JournalEntry, variables: &CurlVariables) -> String {
     parts.join(" \\\n  ")
 }
 
-/// Names of environment variables, without the dollar sign.
+/// What a command needs to reach the server that recorded the request. Names of environment variables have no dollar sign.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CurlVariables {
+    /// The address of this server, if the request named an emulated host, whose name leads to another server elsewhere.
+    pub base_url: Option<String>,
     /// With the token of the request's user.
     pub user_token: Option<String>,
     /// With the bearer token of the request's app.

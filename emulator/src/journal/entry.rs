@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::{AppId, Credential, Time, UserId};
-use http::header::{CONTENT_TYPE, HeaderMap};
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, TRANSFER_ENCODING};
 use parking_lot::Mutex;
 use store::AppendedEvent;
 
@@ -147,6 +147,16 @@ impl RecordedBody {
         Self::record_text(&kind, &text, size)
     }
 
+    /// Uploads are read by their operations while they arrive, and bodies of refused requests may not be read.
+    fn of_unread_request(headers: &HeaderMap) -> Self {
+        let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+        match length {
+            Some(0) => Self::None,
+            None if !headers.contains_key(TRANSFER_ENCODING) => Self::None,
+            size => Self::Omitted { size: size.unwrap_or(0), reason: "streamed or not read" },
+        }
+    }
+
     fn record_text(kind: &str, text: &str, size: usize) -> Self {
         let start = text.trim_start();
         let masked = if kind.contains("json") || start.starts_with(['{', '[']) {
@@ -209,7 +219,10 @@ impl JournalEntry {
             ObservedBody::Stream(start) => RecordedBody::Stream(start),
             ObservedBody::Unknown => RecordedBody::Omitted { size: 0, reason: "a file" },
         };
-        let body = observed.request_body.unwrap_or_default();
+        let request_body = match observed.request_body {
+            Some(body) => RecordedBody::record(observed.request_headers, body, stores_bodies),
+            None => RecordedBody::of_unread_request(observed.request_headers),
+        };
         let mut events = observed.events;
         events.truncate(MAX_EVENTS);
         Self {
@@ -224,7 +237,7 @@ impl JournalEntry {
             user: observed.user,
             credential: observed.credential,
             texts,
-            request_body: RecordedBody::record(observed.request_headers, body, stores_bodies),
+            request_body,
             status: observed.status,
             response_body,
             injected_fault: observed.injected_fault.map(Into::into),
@@ -278,6 +291,13 @@ impl JournalEntry {
     /// The path with the query.
     pub fn target(&self) -> String {
         if self.query().is_empty() { self.path().to_owned() } else { format!("{}?{}", self.path(), self.query()) }
+    }
+
+    /// Without the port.
+    pub fn host(&self) -> &str {
+        let origin = self.texts.part(entry_texts::ORIGIN);
+        let host = origin.split_once("://").map_or(origin, |(_, host)| host);
+        host.rsplit_once(':').map_or(host, |(name, _)| name)
     }
 
     pub fn url(&self) -> String {

@@ -60,6 +60,8 @@ pub struct RequestHead {
     pub(crate) is_control: bool,
 }
 
+/// The start of the host names of the Ads API sandbox.
+pub const SANDBOX_HOST: &str = "ads-api-sandbox";
 /// Path prefix of the Ads API sandbox.
 pub const SANDBOX_PREFIX: &str = "/ads-sandbox";
 
@@ -68,7 +70,7 @@ impl RequestHead {
     pub(crate) fn is_sandbox_request(uri: &Uri, headers: &HeaderMap) -> bool {
         let header = headers.get(http::header::HOST).and_then(|host| host.to_str().ok());
         let host = uri.host().or(header).unwrap_or_default();
-        host.starts_with("ads-api-sandbox") || strip_sandbox_prefix(uri.path()).is_some()
+        host.starts_with(SANDBOX_HOST) || strip_sandbox_prefix(uri.path()).is_some()
     }
 
     /// The path without the sandbox prefix.

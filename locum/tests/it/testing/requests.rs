@@ -9,6 +9,7 @@ use crate::harness::{
     StreamClient, TestRequest, TestServer, TestUser, WebhookReceiver, locum_command, shared_server, unique_number,
     wait_until,
 };
+use crate::media::{self, samples};
 
 fn unique_label() -> String {
     format!("run-{}", unique_number())
@@ -164,6 +165,31 @@ fn curl_command_names_the_variables_of_dev_env() {
     let other = server.new_user("curled");
     let command = curl_of(server, TestRequest::get("/2/users/me").bearer(&other.token));
     assert!(command.contains("Bearer $USER_TOKEN\""), "{command}");
+}
+
+#[test]
+fn curl_command_names_the_server_and_not_an_emulated_host() {
+    let server = shared_server();
+    for (host, path, url) in [
+        ("api.x.com", "/2/users/me", "/2/users/me'"),
+        ("ads-api-sandbox.x.com", "/12/accounts", "/ads-sandbox/12/accounts'"),
+    ] {
+        let command = curl_of(server, TestRequest::get(path).header("host", host));
+        assert!(command.contains(&format!("'{}{url}", server.url)), "{command}");
+    }
+}
+
+#[test]
+fn curl_command_says_that_a_body_was_not_stored() {
+    let server = shared_server();
+    let token = server.env_value("USER_TOKEN");
+    let long = json!({"text": "a".repeat(100_000)});
+    for request in
+        [media::upload_request("tweet_image", &samples::png(20, 10)), TestRequest::post("/2/tweets").json(&long)]
+    {
+        let command = curl_of(server, request.bearer(token));
+        assert!(command.ends_with("--data-binary @BODY_THAT_WAS_NOT_STORED"), "{command}");
+    }
 }
 
 #[test]
