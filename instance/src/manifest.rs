@@ -20,6 +20,9 @@ pub struct InstanceManifest {
     /// The id in the database; empty before it is known.
     #[serde(default)]
     pub network: String,
+    /// Milliseconds since 1970 at which the clock of a development server's world stood when it was created; none if it ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frozen_at: Option<i64>,
 }
 
 impl InstanceManifest {

@@ -59,6 +59,7 @@ pub fn find_or_create(settings: &ServerSettings, creating: CreatePolicy) -> Resu
         seed: settings.core.seed,
         starts: 0,
         network: String::new(),
+        frozen_at: None,
     });
     record.starts += 1;
     Ok(DataFolder { manifest: record, is_new, keyring })

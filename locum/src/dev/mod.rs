@@ -200,7 +200,7 @@ fn open_demo_store(
         }
         store.close();
     }
-    if fill_world(settings, &mut record, &keyring, initial_clock)? {
+    if fill_world(settings, &mut record, &keyring, |created_at| initial_mode(initial_clock, created_at))? {
         worlds::save_template(settings, &record)?;
     }
     Ok(instance::open_store(options(worlds::first_rng(&record)))?)
@@ -215,13 +215,17 @@ fn match_store(store: &Store, settings: &ServerSettings, record: &mut InstanceMa
     Ok(record.write(&settings.core.data_dir)?)
 }
 
-/// Creates the files of a world in a folder of its own.
+/// Creates the files of a world in a folder of its own. The clock stands where the record says, or at the world's creation
+/// if that is later.
 pub(crate) fn create_world_files(
     settings: &ServerSettings,
     mut record: InstanceManifest,
     keyring: Keyring,
 ) -> Result<(), CommandError> {
-    fill_world(settings, &mut record, &keyring, None).map(|_| ())
+    let frozen_at = record.frozen_at.map(Time::from_ms);
+    let initial_mode =
+        |created_at: Time| Ok(frozen_at.map_or(ClockMode::Live, |at| ClockMode::Frozen { at: at.max(created_at) }));
+    fill_world(settings, &mut record, &keyring, initial_mode).map(|_| ())
 }
 
 /// Creates the data of a world; returns false, without adding any, if the database has some already. The database is
@@ -230,14 +234,18 @@ fn fill_world(
     settings: &ServerSettings,
     record: &mut InstanceManifest,
     keyring: &Keyring,
-    initial_clock: Option<InitialClock>,
+    initial_mode: impl FnOnce(Time) -> Result<ClockMode, CommandError>,
 ) -> Result<bool, CommandError> {
     let options = |rng| instance::store_options(settings, rng, keyring.clone());
     let file = is_world_file(&record.world).then(|| WorldFile::read(Path::new(&record.world))).transpose()?;
     let now = clock::wall_time();
     // The ids of the demo world depend on its date and seed only; times in a file are relative to now.
     let created_at = if file.is_some() { now } else { settings.core.world_date.creation_time(now) };
-    let mode = initial_mode(initial_clock, created_at)?;
+    let mode = initial_mode(created_at)?;
+    record.frozen_at = match mode {
+        ClockMode::Frozen { at } => Some(at.ms()),
+        ClockMode::Live | ClockMode::Scaled { .. } | ClockMode::Offset { .. } => None,
+    };
     let store = instance::open_store(StoreOptions {
         clock: Clock::frozen_at(created_at),
         node: 0,

@@ -62,11 +62,15 @@ impl EnvironmentChanges {
     }
 }
 
+/// The further world that `LOCUM_WORLD` names; none for the main one.
+pub(super) fn chosen_world() -> Option<String> {
+    std::env::var("LOCUM_WORLD").ok().filter(|name| !name.is_empty() && name != MAIN_WORLD)
+}
+
 /// The lines of `dev.env` of the world that `LOCUM_WORLD` names, or of the main one, and the data directory for
 /// commands of this binary.
 pub(crate) fn client_variables(data_dir: &Path) -> Result<Variables, CommandError> {
-    let world = std::env::var("LOCUM_WORLD").ok().filter(|name| !name.is_empty() && name != MAIN_WORLD);
-    let folder = match world {
+    let folder = match chosen_world() {
         None => data_dir.to_owned(),
         Some(name) => find_world(data_dir, &name)
             .ok_or_else(|| CommandError::Failed(format!("LOCUM_WORLD: no world has the name {name}")))?,

@@ -9,6 +9,7 @@ use base::Fault;
 use http::Method;
 use serde_json::Value;
 
+use super::intercept_variables::chosen_world;
 use instance::command::{ControlEndpoint, send_request};
 use instance::command_error::CommandError;
 use instance::output::print_diagnostic;
@@ -26,7 +27,9 @@ pub(super) struct RunLabel {
 
 impl RunLabel {
     pub(super) fn start(data_dir: &Path, label: &str, is_quiet: bool) -> Result<Self, CommandError> {
-        let endpoint = ControlEndpoint::data_folder_socket(data_dir);
+        let world = chosen_world();
+        let open_endpoint = || ControlEndpoint::data_folder_socket(data_dir).with_world(world.as_ref());
+        let endpoint = open_endpoint();
         let path = format!("/control/v1/runs/{}", base::percent::encode(label));
         let (status, answer) = send_request(&endpoint, Method::PUT, &path, Vec::new())?;
         if status != 200 {
@@ -44,7 +47,7 @@ impl RunLabel {
             );
         }
         let (stop, stopped) = channel();
-        let (renewed, renewed_path) = (ControlEndpoint::data_folder_socket(data_dir), path.clone());
+        let (renewed, renewed_path) = (open_endpoint(), path.clone());
         let renew = move || {
             while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(RENEWAL_INTERVAL) {
                 // The program matters more than its label.

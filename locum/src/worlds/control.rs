@@ -19,7 +19,7 @@ use super::handler::release_request_lease;
 use super::names::{BUILT_IN_WORLDS, check_world_name};
 use super::registry::{MAX_WORLDS, WorldRegistry};
 use super::replace::{Continuation, local_files, mark_copy, read_manifest, run_blocking, stage_copy};
-use super::slot::{WorldOrigin, WorldSlot, close_world};
+use super::slot::{WorldOrigin, WorldSlot};
 use super::testing_tools::open_emulator;
 use super::{MAIN_WORLD, templates};
 use crate::dev::EnvFile;
@@ -243,6 +243,7 @@ impl WorldRegistry {
             seed: manifest.seed,
             starts: 0,
             network: manifest.network,
+            frozen_at: None,
         };
         Ok(WorldSource { files, record })
     }
@@ -283,7 +284,7 @@ impl WorldRegistry {
         let mut exclusive = slot.wait_for_exclusive_use().await?;
         self.remove(&slot);
         if let Some(world) = exclusive.take() {
-            close_world(world).await?;
+            slot.close(world).await?;
         }
         let folder = slot.folder.clone();
         run_blocking(move || remove_path(&folder)).await?;

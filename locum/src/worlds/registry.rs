@@ -14,7 +14,7 @@ use web::WorldAddress;
 
 use super::control::WorldController;
 use super::request_world::{mark_candidates, world_path};
-use super::slot::{WorldLease, WorldOrigin, WorldSlot, WorldSlotParts, close_world};
+use super::slot::{WorldLease, WorldOrigin, WorldSlot, WorldSlotParts};
 use super::testing_tools::{journal_limits, open_journal};
 use super::{MAIN_WORLD, WORLDS_FOLDER, names, world_folder};
 use crate::runtime::{ProcessContext, ServedWorld};
@@ -220,7 +220,7 @@ impl WorldRegistry {
             }
             let Some(mut exclusive) = slot.try_exclusive_use() else { continue };
             if let Some(world) = exclusive.take()
-                && let Err(fault) = close_world(world).await
+                && let Err(fault) = slot.close(world).await
             {
                 tracing::warn!(error = %fault, world = slot.name, "failed to close a world");
             }

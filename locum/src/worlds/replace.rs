@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use super::credentials::{mark_credentials, marked_rng};
 use super::files::{STAGED_FOLDER, WorldFiles, set_leftovers_aside};
 use super::registry::WorldRegistry;
-use super::slot::{StoreSeed, WorldSlot, close_world};
+use super::slot::{StoreSeed, WorldSlot};
 use crate::dev::EnvFile;
 use crate::runtime::ServedWorld;
 use instance::{self, Instance, InstanceManifest, NoProgress};
@@ -45,8 +45,11 @@ impl WorldRegistry {
         let keyring = self.keyring()?;
         let opened = tokio::task::spawn_blocking(move || open_instance(&opening, keyring, seed));
         let instance = opened.await.map_err(Fault::context("opening a world"))??;
-        let world = ServedWorld::open(instance, &self.process, &slot.listening, slot.emulator.clone());
-        Ok(world.await?)
+        let world = ServedWorld::open(instance, &self.process, &slot.listening, slot.emulator.clone()).await?;
+        if let Some(mode) = slot.rate_limit_mode() {
+            world.api_server().set_rate_limit_mode(mode);
+        }
+        Ok(world)
     }
 
     fn keyring(&self) -> Result<base::encryption::Keyring, Error> {
@@ -67,7 +70,7 @@ impl WorldRegistry {
         let mut id_floor = 0;
         if let Some(world) = exclusive.take() {
             id_floor = world.instance.store.context().ids.next::<()>().get();
-            close_world(world).await?;
+            slot.close(world).await?;
         }
         let (places, folder) = (own.clone(), slot.folder.clone());
         let moved = run_blocking(move || places.replace_by_staged(&folder)).await;

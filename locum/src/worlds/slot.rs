@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock};
 use tokio::time::timeout;
+use web::limits::RateLimitMode;
 
 use crate::runtime::ServedWorld;
 use instance::ListeningAddresses;
@@ -65,6 +66,8 @@ pub(super) struct WorldSlot {
     abort: Mutex<Shutdown>,
     /// Milliseconds since 1970.
     last_use: AtomicI64,
+    /// What `locum limits` chose last; stays when the world is replaced. None before the world was closed once.
+    rate_limit_mode: Mutex<Option<RateLimitMode>>,
 }
 
 impl WorldSlot {
@@ -72,7 +75,19 @@ impl WorldSlot {
         let WorldSlotParts { name, folder, settings, listening, origin, emulator } = parts;
         let (current, abort) = (Arc::new(RwLock::new(current)), Mutex::default());
         let last_use = AtomicI64::new(clock::wall_time().ms());
-        Arc::new(Self { name, folder, settings, listening, origin, emulator, current, abort, last_use })
+        let rate_limit_mode = Mutex::default();
+        Arc::new(Self {
+            name,
+            folder,
+            settings,
+            listening,
+            origin,
+            emulator,
+            current,
+            abort,
+            last_use,
+            rate_limit_mode,
+        })
     }
 
     /// None if it is not open or is being replaced.
@@ -130,6 +145,18 @@ impl WorldSlot {
         Arc::clone(&self.current).try_write_owned().ok()
     }
 
+    /// Takes the world out of use; its files can then be moved.
+    pub(super) async fn close(&self, world: Arc<ServedWorld>) -> Result<(), Fault> {
+        *self.rate_limit_mode.lock() = Some(world.api_server().rate_limit_mode());
+        world.stop().await;
+        let closing = tokio::task::spawn_blocking(move || world.close_files());
+        closing.await.map_err(Fault::context("closing a world"))
+    }
+
+    pub(super) fn rate_limit_mode(&self) -> Option<RateLimitMode> {
+        *self.rate_limit_mode.lock()
+    }
+
     pub(super) fn blocking_take(&self) -> CurrentWorld {
         self.current.blocking_write().take()
     }
@@ -149,11 +176,4 @@ pub(super) struct StoreSeed {
     pub(super) rng: Rng,
     /// Ids are issued above it.
     pub(super) id_floor: i64,
-}
-
-/// Takes a world out of use; its files can then be moved.
-pub(super) async fn close_world(world: Arc<ServedWorld>) -> Result<(), Fault> {
-    world.stop().await;
-    let closing = tokio::task::spawn_blocking(move || world.close_files());
-    closing.await.map_err(Fault::context("closing a world"))
 }

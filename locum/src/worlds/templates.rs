@@ -99,6 +99,7 @@ fn create_template(settings: &ServerSettings, keyring: Keyring, kind: &str, fold
         seed: settings.core.seed,
         starts: 1,
         network: String::new(),
+        frozen_at: InstanceManifest::read(&settings.core.data_dir)?.and_then(|main| main.frozen_at),
     };
     if let Err(error) = dev::create_world_files(&own, record, keyring) {
         remove_path(&part)?;

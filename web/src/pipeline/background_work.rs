@@ -4,6 +4,7 @@ use base::Error;
 use futures_util::future::BoxFuture;
 
 use super::ApiServer;
+use crate::limits::RateLimitMode;
 
 impl ApiServer {
     /// Stores the calls and post reads counted since the last flush.
@@ -59,6 +60,14 @@ impl ApiServer {
         hub.shut_down();
         self.shared.app_state.post_streams.stop();
         hub.record_ended().await
+    }
+
+    pub fn rate_limit_mode(&self) -> RateLimitMode {
+        self.shared.limiter.mode()
+    }
+
+    pub fn set_rate_limit_mode(&self, mode: RateLimitMode) {
+        self.shared.limiter.set_mode(mode);
     }
 
     /// Gives back calls that this node has leased a second ago and not used.

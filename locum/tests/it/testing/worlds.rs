@@ -1,6 +1,8 @@
 //! Worlds beside the main one.
 
 use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 
@@ -131,11 +133,18 @@ fn command_with_a_world_acts_on_it_alone() {
     // A program that was given the keys of the world keeps them.
     let data_dir = server.data_dir();
     let mut command = locum_command(&data_dir);
-    command.env("LOCUM_WORLD", "acted").args(["run", "--mode", "proxy", "--data-dir"]).arg(&data_dir);
-    command.args(["sh", "-c", "echo $LOCUM_API_KEY"]);
-    let ran = output_of(command);
-    ran.assert_success();
-    assert_eq!(ran.stdout.trim(), keys["API_KEY"]);
+    command.env("LOCUM_WORLD", "acted");
+    command.args(["run", "--mode", "proxy", "--label", "in-acted", "--data-dir"]).arg(&data_dir);
+    command.args(["sh", "-c", "echo $LOCUM_API_KEY; cat"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut program = command.spawn().unwrap();
+    let mut printed = String::new();
+    BufReader::new(program.stdout.take().unwrap()).read_line(&mut printed).unwrap();
+    assert_eq!(printed.trim(), keys["API_KEY"]);
+    server.send(TestRequest::get("/2/users/me").bearer(&keys["USER_TOKEN"])).assert_status(200);
+    drop(program.stdin.take());
+    assert!(program.wait().unwrap().success());
+    let labelled = server.run_cli(&["--world", "acted", "log", "--label", "in-acted"]).json();
+    assert_eq!(labelled.as_array().unwrap().len(), 1, "{labelled}");
     let mut command = locum_command(&data_dir);
     command.env("LOCUM_WORLD", "nowhere").args(["run", "--mode", "proxy", "--data-dir"]).arg(&data_dir).arg("true");
     let refused = output_of(command);
@@ -237,10 +246,33 @@ fn postgres_has_no_snapshots_or_worlds() {
 fn more_worlds_than_may_be_open_all_answer() {
     let server = start();
     let worlds: Vec<Keys> = (0..30).map(|number| create(&server, &format!("w{number}"), "demo")).collect();
+    server.run_cli(&["--world", "w0", "limits", "scale", "10"]).assert_success();
     for keys in worlds.iter().chain(&worlds) {
         let me = server.send(TestRequest::get("/2/users/me").bearer(&keys["USER_TOKEN"])).assert_status(200);
         assert_eq!(me["data"]["username"], "ada");
     }
+    let limits = server.run_cli(&["--world", "w0", "limits", "show"]).json();
+    assert_eq!(limits["mode"], "scale", "the world was closed meanwhile: {limits}");
+}
+
+#[test]
+fn world_keeps_its_rate_limit_mode_when_it_is_replaced() {
+    let server = start();
+    server.run_cli(&["snapshot", "save", "start"]).assert_success();
+    server.run_cli(&["limits", "off"]).assert_success();
+    for replacement in [&["reset"][..], &["snapshot", "load", "start"]] {
+        server.run_cli(replacement).assert_success();
+        assert_eq!(server.run_cli(&["limits", "show"]).json()["mode"], "off", "{replacement:?}");
+    }
+}
+
+#[test]
+fn world_of_another_kind_starts_with_the_frozen_clock_of_the_main_world() {
+    let server =
+        TestServer::start_on_engine(DatabaseEngine::Sqlite, &["--world", "empty", "--clock", "2031-05-06T07:08:09Z"]);
+    create(&server, "other", "demo");
+    let clock = server.run_cli(&["--world", "other", "clock", "show"]).json();
+    assert_eq!((&clock["mode"], &clock["now"]), (&json!("frozen"), &json!("2031-05-06T07:08:09.000Z")));
 }
 
 const WORLD_LINES: &str = r#"{"user": {"username": "eve", "name": "Eve"}}
