@@ -68,11 +68,10 @@ fn length_bit(host: &str) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pipeline::ServerConfig;
 
     #[test]
     fn urls_and_pages_of_emulated_hosts_are_known() {
-        let sites = EmulatedSites::new(&["x.com".to_owned()], ShortLinkSettings::new(&ServerConfig::default()));
+        let sites = EmulatedSites::new(&["x.com".to_owned()], ShortLinkSettings::new(None, None, None));
         let origin = |scheme, host| PublicOrigin { scheme, host: Some(host) };
         for (used, url) in [
             (origin("https", "x.com"), Some("https://x.com")),

@@ -4,7 +4,6 @@ use base::SiteLinks;
 use base::short_links::ShortLinkCodec;
 
 use crate::PublicOrigin;
-use crate::pipeline::ServerConfig;
 
 /// Where a further world of a development server is found by requests without credentials.
 #[derive(Clone, Debug)]
@@ -28,9 +27,9 @@ pub(crate) struct ShortLinkSettings<'a> {
 
 impl<'a> ShortLinkSettings<'a> {
     /// Leaks the key once per server, which lives as long as the process.
-    pub(crate) fn new(config: &'a ServerConfig) -> Self {
-        let codec = config.short_link_key.as_ref().map(|key| &*Box::leak(Box::new(ShortLinkCodec::new(key))));
-        Self { host: config.short_link_host.as_deref(), codec, world: config.world.as_ref() }
+    pub(crate) fn new(host: Option<&'a str>, key: Option<&[u8; 32]>, world: Option<&'a WorldAddress>) -> Self {
+        let codec = key.map(|key| &*Box::leak(Box::new(ShortLinkCodec::new(key))));
+        Self { host, codec, world }
     }
 
     /// The links of the server's own site, leaked once per server. The host of a further world's own URL is not

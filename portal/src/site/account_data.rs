@@ -14,8 +14,8 @@ use web::page_context::{DEFAULT_PATH, SITE_LINKS};
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
 
+use super::password_check::{password_error, verify_password};
 use super::return_target::ReturnTarget;
-use super::settings::{password_error, verify_password};
 use super::sign_in_code::ask_for_code;
 use super::{BrowserVisit, MemberVisit, PageExit, redirect_to, session};
 

@@ -79,3 +79,12 @@ const fn status_code(kind: &PageErrorKind) -> u16 {
         _ => 400,
     }
 }
+
+pub(super) fn retry_seconds(retry_ms: i64) -> i64 {
+    (retry_ms.saturating_add(999) / 1000).max(1)
+}
+
+pub(super) fn throttled_message(seconds: i64) -> String {
+    let unit = if seconds == 1 { "second" } else { "seconds" };
+    format!("Too many attempts. Wait {seconds} {unit} and try again.")
+}

@@ -17,6 +17,7 @@ pub(crate) mod oauth1;
 pub(crate) mod oauth2;
 pub(crate) mod page_ranges;
 pub(crate) mod passkeys;
+mod password_check;
 pub(crate) mod post_preview;
 pub(crate) mod post_texts;
 pub(crate) mod registration;

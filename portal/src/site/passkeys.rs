@@ -13,9 +13,10 @@ use web::reply::HttpReply;
 use web::request_context::RequestContext;
 use web::security_headers::allow_scripts;
 
+use super::errors::{retry_seconds, throttled_message};
+use super::password_check::{password_error, verify_password};
 use super::security::{ProvedForm, SecurityFormErrors, security_page};
-use super::settings::{password_error, verify_password};
-use super::sign_in::{answer_sign_in, retry_seconds, throttled_message};
+use super::sign_in::answer_sign_in;
 use super::{BrowserVisit, MemberVisit, PageExit, redirect_to};
 
 pub(crate) const SIGN_IN_PATH: &str = "/login/passkey";

@@ -15,9 +15,9 @@ use web::page_context::SITE_LINKS;
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
 
+use super::errors::{retry_seconds, throttled_message};
 use super::forms::PageQuery;
-use super::settings::{password_error, verify_password};
-use super::sign_in::{retry_seconds, throttled_message};
+use super::password_check::{password_error, verify_password};
 use super::sign_in_code::WRONG_CODE;
 use super::{BrowserVisit, MemberVisit, PageExit, passkeys, redirect_to};
 

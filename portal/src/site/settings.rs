@@ -8,13 +8,14 @@ use pages::{
     AccountSettingsPage, EmailConfirmationState, EmailForm, FormField, Notice, PasswordForm, PrivateProfileForm,
     UsernameForm,
 };
-use web::error_formats::{error_message, refusal_status};
+use web::error_formats::error_message;
 use web::page_context;
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
 
 use super::account_recovery::email_confirmation_page;
 use super::forms::PageQuery;
+use super::password_check::{password_error, verify_password};
 use super::registration::username_error;
 use super::{MemberVisit, PageExit, redirect_to, session};
 
@@ -262,23 +263,4 @@ pub(crate) async fn cancel_email_change(call: RequestContext) -> Result<HttpRepl
 async fn request_email_change(call: &RequestContext, visit: &MemberVisit, email: &str) -> Result<(), Error> {
     let (site, by, email) = (call.state.page_context.site.clone(), visit.audit_actor(), email.to_owned());
     call.write(move |tx| email_links::request_email_change(tx, &site, &by, &email)).await
-}
-
-/// Checks the password of the member who is signed in, before a sensitive change.
-pub(super) async fn verify_password(call: &RequestContext, visit: &MemberVisit, password: String) -> Result<(), Error> {
-    let proof = PasswordProof {
-        password: &Secret::new(password),
-        client_info: &visit.client_info,
-        device: session::known_device(call).await?,
-    };
-    call.state.page_context.sign_in_gate.verify_password(visit.person.user.id, &proof).await
-}
-
-/// The field of the current password, or the failure of the form as a whole, and the status.
-pub(super) fn password_error(refusal: &Refusal) -> (FormField, Option<String>, u16) {
-    let message = error_message(refusal);
-    match refusal {
-        Refusal::InvalidParameters(_) => (FormField::invalid("", message), None, 400),
-        _ => (FormField::default(), Some(message.to_owned()), refusal_status(refusal)),
-    }
 }

@@ -12,6 +12,7 @@ use web::reply::HttpReply;
 use web::request_context::RequestContext;
 use web::security_headers;
 
+use super::errors::{retry_seconds, throttled_message};
 use super::forms::{self, PageQuery};
 use super::return_target::ReturnTarget;
 use super::sign_in_code::ask_for_code;
@@ -77,15 +78,6 @@ pub(super) async fn answer_sign_in(
     let reply = render_form(call, visit, next, &target, FormField::new(login), Some(failure)).await?;
     let reply = reply.status(status);
     Ok(if wait > 0 { reply.header(RETRY_AFTER, HeaderValue::from(wait)) } else { reply })
-}
-
-pub(super) fn retry_seconds(retry_ms: i64) -> i64 {
-    (retry_ms.saturating_add(999) / 1000).max(1)
-}
-
-pub(super) fn throttled_message(seconds: i64) -> String {
-    let unit = if seconds == 1 { "second" } else { "seconds" };
-    format!("Too many attempts. Wait {seconds} {unit} and try again.")
 }
 
 /// Users offered on the sign-in page of a development server.

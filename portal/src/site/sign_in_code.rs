@@ -9,9 +9,10 @@ use web::page_context::{DEFAULT_PATH, SITE_LINKS};
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
 
+use super::errors::{retry_seconds, throttled_message};
 use super::forms::{self, PageQuery};
 use super::return_target::ReturnTarget;
-use super::sign_in::{retry_seconds, switch_account_path, throttled_message};
+use super::sign_in::switch_account_path;
 use super::{BrowserVisit, redirect_to, session};
 
 pub(crate) const CODE_PATH: &str = "/login/code";

@@ -158,6 +158,12 @@ impl Default for ServerConfig {
     }
 }
 
+impl ServerConfig {
+    fn short_links(&self) -> ShortLinkSettings<'_> {
+        ShortLinkSettings::new(self.short_link_host.as_deref(), self.short_link_key.as_ref(), self.world.as_ref())
+    }
+}
+
 #[derive(Clone)]
 pub struct ApiServer {
     shared: Arc<ServerState>,
@@ -208,7 +214,7 @@ impl ApiServer {
         let post_reads = Arc::new(network::reads::PostReadCounter::default());
         let error_renderer = partial_error_renderer(&config);
         let post_streams = PostStreams::new(Arc::clone(&store), hub.clone(), Arc::clone(&post_reads), error_renderer);
-        let short_links = ShortLinkSettings::new(&config);
+        let short_links = config.short_links();
         let views = build_view_recorder(config.dev);
         let playbacks = Arc::new(network::playbacks::PlaybackRecorder::default());
         metrics.add_views(Arc::clone(&views), Arc::clone(&playbacks));
