@@ -73,7 +73,7 @@ const PRIVATE: [&str; 19] = [
     "userLinkClicks",
 ];
 
-const UNSUPPORTED: [&str; 53] = [
+const UNSUPPORTED: [&str; 56] = [
     "accountSuspension",
     "adEngagements",
     "adFreeArticleVisits",
@@ -89,6 +89,7 @@ const UNSUPPORTED: [&str; 53] = [
     "audioVideoCallsInDmRecipientSessions",
     "birdwatchNote",
     "birdwatchNoteRating",
+    "bookmark",
     "branchLinks",
     "catalogItem",
     "commerceCatalog",
@@ -99,12 +100,14 @@ const UNSUPPORTED: [&str; 53] = [
     "communityTweetMedia",
     "connectedApplication",
     "deletedNoteTweet",
+    "drafts",
     "expandedProfile",
     "grokChatItem",
     "jobApplications",
     "manifest",
     "moment",
     "moments",
+    "mutedWords",
     "personalization",
     "periscopeAccountInformation",
     "periscopeBanInformation",

@@ -1,6 +1,7 @@
 //! Writes the data of one account as an archive that [`crate::import`] reads.
 
 mod elements;
+mod unshared_data;
 mod zip_stream;
 
 use std::sync::Arc;
@@ -45,6 +46,9 @@ const DATA_FILES: &[DataFile] = &[
         elements::load_accounts(tx, query, "following", follows::following_page)
     }),
     ("like.js", "like", "like", elements::load_likes),
+    ("bookmark.js", "bookmark", "bookmark", unshared_data::load_bookmarks),
+    ("muted-words.js", "mutedWords", "muted_words", unshared_data::load_muted_words),
+    ("drafts.js", "drafts", "drafts", unshared_data::load_drafts),
     ("block.js", "block", "block", |tx, query| {
         elements::load_accounts(tx, query, "blocking", |tx, user, range| {
             graph::target_page(tx, RelationKind::Block, user, range)

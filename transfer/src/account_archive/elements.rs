@@ -39,13 +39,13 @@ pub(super) type ElementPageResult<T = Value> = Result<ElementPage<T>, Fault>;
 pub(super) type LoadElements<T = Value> = fn(&mut Tx<'_>, &ElementQuery) -> ElementPageResult<T>;
 
 impl<T> ElementPage<T> {
-    fn last(elements: Vec<T>) -> Self {
+    pub(super) fn last(elements: Vec<T>) -> Self {
         Self { elements, next: None }
     }
 }
 
 impl ElementQuery {
-    fn range(&self) -> PageRange {
+    pub(super) fn range(&self) -> PageRange {
         PageRange { below: self.below, ..PageRange::newest(PAGE_SIZE) }
     }
 }
@@ -56,7 +56,7 @@ fn next_below<R>(rows: &[R], id: impl Fn(&R) -> i64) -> Option<i64> {
     rows.last().map(id).filter(|_| is_full)
 }
 
-fn edge_page<K>(rows: &[(K, i64)], element: impl Fn(&K) -> Value) -> ElementPage<Value> {
+pub(super) fn edge_page<K>(rows: &[(K, i64)], element: impl Fn(&K) -> Value) -> ElementPage<Value> {
     let elements = rows.iter().map(|(key, _)| element(key)).collect();
     ElementPage { elements, next: next_below(rows, |(_, id)| *id) }
 }
@@ -206,21 +206,36 @@ pub(super) fn load_accounts(
 
 pub(super) fn load_likes(tx: &mut Tx<'_>, query: &ElementQuery) -> ElementPageResult {
     let found = likes::page_by_user(tx, query.user, &query.range())?;
-    let ids: Vec<PostId> = found.iter().map(|(post, _)| PostId::new(*post)).collect();
-    let mut liked = posts::find_by_ids(tx, &ids)?;
-    let authors: Vec<UserId> = liked.iter().map(|post| post.author_id).collect();
-    let authors = users::find_by_ids(tx, &authors)?;
-    // What the owner may no longer see is not in the archive either.
-    let mut visibilities = AuthorVisibilities::load(tx, Viewer::user(query.user), &authors)?;
-    visibilities.admit_posts(tx, &liked)?;
-    let is_visible = |post: &Post| visibilities.post_visibility(post) == Visibility::Visible;
-    liked.retain(|post| post.state == PostState::Live && is_visible(post));
-    Ok(edge_page(&found, |post| {
-        let text = liked.iter().find(|liked| liked.id.get() == *post);
-        let text = text.map(|liked| escape_html(&liked.text));
-        let link = format!("{}/i/web/status/{post}", query.site);
-        json!({ "like": { "tweetId": post.to_string(), "fullText": text.unwrap_or_default(), "expandedUrl": link } })
-    }))
+    let posts = VisiblePosts::load(tx, query, &found)?;
+    Ok(edge_page(&found, |post| json!({ "like": posts.to_json(*post) })))
+}
+
+/// Posts that the owner has liked or bookmarked and may see now.
+pub(super) struct VisiblePosts<'q> {
+    posts: Vec<Post>,
+    site: &'q str,
+}
+
+impl<'q> VisiblePosts<'q> {
+    pub(super) fn load(tx: &mut Tx<'_>, query: &'q ElementQuery, found: &[(i64, i64)]) -> Result<Self, Fault> {
+        let ids: Vec<PostId> = found.iter().map(|(post, _)| PostId::new(*post)).collect();
+        let mut posts = posts::find_by_ids(tx, &ids)?;
+        let authors: Vec<UserId> = posts.iter().map(|post| post.author_id).collect();
+        let authors = users::find_by_ids(tx, &authors)?;
+        let mut visibilities = AuthorVisibilities::load(tx, Viewer::user(query.user), &authors)?;
+        visibilities.admit_posts(tx, &posts)?;
+        let is_visible = |post: &Post| visibilities.post_visibility(post) == Visibility::Visible;
+        posts.retain(|post| post.state == PostState::Live && is_visible(post));
+        Ok(Self { posts, site: &query.site })
+    }
+
+    /// Without the text of a post that the owner may not see.
+    pub(super) fn to_json(&self, id: i64) -> Value {
+        let post = self.posts.iter().find(|post| post.id.get() == id);
+        let text = post.map(|post| escape_html(&post.text)).unwrap_or_default();
+        let link = format!("{}/i/web/status/{id}", self.site);
+        json!({ "tweetId": id.to_string(), "fullText": text, "expandedUrl": link })
+    }
 }
 
 pub(super) fn load_lists(tx: &mut Tx<'_>, query: &ElementQuery) -> ElementPageResult {

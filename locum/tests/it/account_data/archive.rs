@@ -104,6 +104,33 @@ fn find_element<'e>(posts: &'e Value, beginning: &str) -> &'e Value {
 }
 
 #[test]
+fn archive_has_bookmarks_muted_words_and_drafts() {
+    let server = shared_server();
+    let (user, mut browser) = signed_in(server, "saver");
+    let ids = ["Kept & <read>", "Filed"].map(|text| server.new_user("author").publish_text(text));
+    let bookmarks = format!("/2/users/{}/bookmarks", user.id);
+    let folder = user.post(format!("{bookmarks}/folders"), &json!({ "name": "Later & more" })).assert_status(201);
+    let folder = folder["data"]["id"].as_str().unwrap();
+    user.post(&bookmarks, &json!({ "tweet_id": ids[0] })).assert_status(200);
+    user.post(&bookmarks, &json!({ "tweet_id": ids[1], "folder_id": folder })).assert_status(200);
+    let page = browser.get("/settings/muted_words");
+    assert_eq!(browser.submit(&page, "/settings/muted_words", &[("word", "noise")]).status, 303);
+    let page = browser.get("/compose");
+    assert_eq!(browser.submit(&page, "/compose", &[("text", "Not <yet>"), ("act", "draft")]).status, 303);
+
+    let archive = download(&mut browser, PASSWORD).body;
+    let link = |id: &str| format!("{}/i/web/status/{id}", server.url);
+    let bookmark = |id: &str, text: &str, folders: &[&str]| json!({"bookmark": {"tweetId": id, "fullText": text, "expandedUrl": link(id), "folders": folders}});
+    let expected =
+        [bookmark(&ids[1], "Filed", &["Later &amp; more"]), bookmark(&ids[0], "Kept &amp; &lt;read&gt;", &[])];
+    assert_eq!(read_elements(&archive, "bookmark"), json!(expected));
+    let muted = json!([{"mutedWord": {"phrase": "noise", "expiresAt": null}}]);
+    assert_eq!(read_elements(&archive, "muted-words"), muted);
+    let draft = &read_elements(&archive, "drafts")[0]["draft"];
+    assert_eq!((&draft["text"], &draft["scheduledAt"]), (&json!("Not &lt;yet&gt;"), &Value::Null), "{draft}");
+}
+
+#[test]
 fn poll_in_an_archive_has_its_votes_and_is_imported_with_its_options_and_end() {
     let server = TestServer::start(&["--world", "empty"]);
     let (user, mut browser) = signed_in(&server, "asker");
