@@ -14,6 +14,7 @@ use store::media::Media;
 use store::posts::Post;
 use store::{DatabaseLocation, Store, StoreOptions, TransactionWork, Tx};
 use tempfile::TempDir;
+pub use test_stores_macros::each_engine;
 
 pub struct World {
     pub store: Arc<Store>,

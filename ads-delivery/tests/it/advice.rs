@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use store::ledger::{AuctionBid, record_auction};
 
 use crate::shop::Shop;
-use crate::world::{World, on_each_engine};
+use crate::world::{World, each_engine};
 
 const DAY: i64 = 86_400_000;
 const MAIL: &str = "owner@shop.example";
@@ -63,118 +63,108 @@ async fn recommend(world: &World, shop: &Shop, item: &str) -> Value {
     recommendation
 }
 
-#[test]
-fn recommendation_opens_once_most_auctions_are_lost_and_stays() {
-    on_each_engine(async |world| {
-        let (shop, [item, other]) = shop_with_items(&world).await;
-        let response = async || world.letters(MAIL).await.len();
-        // Too few auctions say nothing, and a fifth won is enough.
-        auctions(&world, &item, 200_000, (19, 0)).await;
-        auctions(&world, &other, 200_000, (80, 20)).await;
-        assert_eq!(world.advise().await, 1);
-        assert_eq!(open(&world, &shop).await, None);
-        assert_eq!(response().await, 0);
-        auctions(&world, &item, 200_000, (2, 0)).await;
-        assert_eq!(world.advise().await, 0, "a day later only");
-        world.pass(DAY);
-        assert_eq!(world.advise().await, 1);
-        let first = open(&world, &shop).await.unwrap();
-        assert_eq!(item_of(&first), item);
-        let update = &first["changes"]["dependent_entities"][0];
-        assert_eq!(
-            *update,
-            json!({
-                "entity_type": "line_items",
-                "operation_type": "Update",
-                "params": { "line_item_id": item, "bid_amount_local_micro": 200_000 },
-                "dependent_entities": [],
-            })
-        );
-        assert_eq!(response().await, 1);
-        // It stays as long as nothing is worth more.
-        world.pass(DAY);
-        world.advise().await;
-        assert_eq!(open(&world, &shop).await.unwrap()["id"], first["id"]);
-        assert_eq!(response().await, 1);
-    });
+#[each_engine]
+async fn recommendation_opens_once_most_auctions_are_lost_and_stays(world: World) {
+    let (shop, [item, other]) = shop_with_items(&world).await;
+    let response = async || world.letters(MAIL).await.len();
+    // Too few auctions say nothing, and a fifth won is enough.
+    auctions(&world, &item, 200_000, (19, 0)).await;
+    auctions(&world, &other, 200_000, (80, 20)).await;
+    assert_eq!(world.advise().await, 1);
+    assert_eq!(open(&world, &shop).await, None);
+    assert_eq!(response().await, 0);
+    auctions(&world, &item, 200_000, (2, 0)).await;
+    assert_eq!(world.advise().await, 0, "a day later only");
+    world.pass(DAY);
+    assert_eq!(world.advise().await, 1);
+    let first = open(&world, &shop).await.unwrap();
+    assert_eq!(item_of(&first), item);
+    let update = &first["changes"]["dependent_entities"][0];
+    assert_eq!(
+        *update,
+        json!({
+            "entity_type": "line_items",
+            "operation_type": "Update",
+            "params": { "line_item_id": item, "bid_amount_local_micro": 200_000 },
+            "dependent_entities": [],
+        })
+    );
+    assert_eq!(response().await, 1);
+    // It stays as long as nothing is worth more.
+    world.pass(DAY);
+    world.advise().await;
+    assert_eq!(open(&world, &shop).await.unwrap()["id"], first["id"]);
+    assert_eq!(response().await, 1);
 }
 
-#[test]
-fn recommendation_is_overtaken_by_a_more_valuable_one() {
-    on_each_engine(async |world| {
-        let (shop, [item, other]) = shop_with_items(&world).await;
-        auctions(&world, &item, 200_000, (21, 0)).await;
-        world.advise().await;
-        let first = open(&world, &shop).await.unwrap();
-        assert_eq!(item_of(&first), item);
+#[each_engine]
+async fn recommendation_is_overtaken_by_a_more_valuable_one(world: World) {
+    let (shop, [item, other]) = shop_with_items(&world).await;
+    auctions(&world, &item, 200_000, (21, 0)).await;
+    world.advise().await;
+    let first = open(&world, &shop).await.unwrap();
+    assert_eq!(item_of(&first), item);
+    auctions(&world, &other, 300_000, (900, 0)).await;
+    world.pass(DAY);
+    world.advise().await;
+    let second = open(&world, &shop).await.unwrap();
+    assert_eq!(item_of(&second), other);
+    assert_eq!(status(&world, &shop, &first).await, "DISMISSED");
+    assert_eq!(world.letters(MAIL).await.len(), 2);
+}
+
+#[each_engine]
+async fn dismissed_recommendation_is_not_repeated_for_fourteen_days(world: World) {
+    let (shop, [item, other]) = shop_with_items(&world).await;
+    auctions(&world, &item, 200_000, (21, 0)).await;
+    let second = recommend(&world, &shop, &other).await;
+    dismiss(&world, &shop, &second).await;
+    assert_eq!(status(&world, &shop, &second).await, "DISMISSED");
+    world.advise_on(shop.instrument, false).await;
+    let third = open(&world, &shop).await.unwrap();
+    assert_eq!(item_of(&third), item);
+    // Auctions of eight days ago say nothing any more.
+    world.pass(8 * DAY);
+    world.advise().await;
+    assert_eq!(status(&world, &shop, &third).await, "EXPIRED");
+    assert_eq!(open(&world, &shop).await, None);
+    auctions(&world, &other, 300_000, (900, 0)).await;
+    world.advise_on(shop.instrument, false).await;
+    assert_eq!(open(&world, &shop).await, None, "it was turned down");
+    world.pass(6 * DAY);
+    world.advise().await;
+    let fourth = open(&world, &shop).await.unwrap();
+    assert_eq!(item_of(&fourth), other);
+}
+
+#[each_engine]
+async fn recommendation_expires_after_fourteen_days_and_is_made_again(world: World) {
+    let (shop, [_, other]) = shop_with_items(&world).await;
+    let fourth = recommend(&world, &shop, &other).await;
+    for day in 0..14 {
+        assert_eq!(status(&world, &shop, &fourth).await, "PENDING", "{day}");
+        world.pass(DAY);
         auctions(&world, &other, 300_000, (900, 0)).await;
-        world.pass(DAY);
         world.advise().await;
-        let second = open(&world, &shop).await.unwrap();
-        assert_eq!(item_of(&second), other);
-        assert_eq!(status(&world, &shop, &first).await, "DISMISSED");
-        assert_eq!(world.letters(MAIL).await.len(), 2);
-    });
+    }
+    assert_eq!(status(&world, &shop, &fourth).await, "EXPIRED");
+    world.pass(DAY);
+    world.advise().await;
+    let fifth = open(&world, &shop).await.unwrap();
+    assert_eq!(item_of(&fifth), other);
 }
 
-#[test]
-fn dismissed_recommendation_is_not_repeated_for_fourteen_days() {
-    on_each_engine(async |world| {
-        let (shop, [item, other]) = shop_with_items(&world).await;
-        auctions(&world, &item, 200_000, (21, 0)).await;
-        let second = recommend(&world, &shop, &other).await;
-        dismiss(&world, &shop, &second).await;
-        assert_eq!(status(&world, &shop, &second).await, "DISMISSED");
-        world.advise_on(shop.instrument, false).await;
-        let third = open(&world, &shop).await.unwrap();
-        assert_eq!(item_of(&third), item);
-        // Auctions of eight days ago say nothing any more.
-        world.pass(8 * DAY);
-        world.advise().await;
-        assert_eq!(status(&world, &shop, &third).await, "EXPIRED");
-        assert_eq!(open(&world, &shop).await, None);
-        auctions(&world, &other, 300_000, (900, 0)).await;
-        world.advise_on(shop.instrument, false).await;
-        assert_eq!(open(&world, &shop).await, None, "it was turned down");
-        world.pass(6 * DAY);
-        world.advise().await;
-        let fourth = open(&world, &shop).await.unwrap();
-        assert_eq!(item_of(&fourth), other);
-    });
-}
-
-#[test]
-fn recommendation_expires_after_fourteen_days_and_is_made_again() {
-    on_each_engine(async |world| {
-        let (shop, [_, other]) = shop_with_items(&world).await;
-        let fourth = recommend(&world, &shop, &other).await;
-        for day in 0..14 {
-            assert_eq!(status(&world, &shop, &fourth).await, "PENDING", "{day}");
-            world.pass(DAY);
-            auctions(&world, &other, 300_000, (900, 0)).await;
-            world.advise().await;
-        }
-        assert_eq!(status(&world, &shop, &fourth).await, "EXPIRED");
-        world.pass(DAY);
-        world.advise().await;
-        let fifth = open(&world, &shop).await.unwrap();
-        assert_eq!(item_of(&fifth), other);
-    });
-}
-
-#[test]
-fn recommendation_that_was_carried_out_is_applied() {
-    on_each_engine(async |world| {
-        let (shop, [_, other]) = shop_with_items(&world).await;
-        let fifth = recommend(&world, &shop, &other).await;
-        let update = fifth["changes"]["dependent_entities"][0].clone();
-        let done = shop.batch(&world, "line_items", json!([update])).await;
-        assert_eq!(done["data"][0]["bid_amount_local_micro"], 300_000, "{done}");
-        world.pass(DAY);
-        world.advise().await;
-        assert_eq!(status(&world, &shop, &fifth).await, "APPLIED");
-        assert_eq!(open(&world, &shop).await, None);
-    });
+#[each_engine]
+async fn recommendation_that_was_carried_out_is_applied(world: World) {
+    let (shop, [_, other]) = shop_with_items(&world).await;
+    let fifth = recommend(&world, &shop, &other).await;
+    let update = fifth["changes"]["dependent_entities"][0].clone();
+    let done = shop.batch(&world, "line_items", json!([update])).await;
+    assert_eq!(done["data"][0]["bid_amount_local_micro"], 300_000, "{done}");
+    world.pass(DAY);
+    world.advise().await;
+    assert_eq!(status(&world, &shop, &fifth).await, "APPLIED");
+    assert_eq!(open(&world, &shop).await, None);
 }
 
 async fn dismiss(world: &World, shop: &Shop, one: &Value) {
@@ -190,40 +180,38 @@ async fn dismiss(world: &World, shop: &Shop, one: &Value) {
     assert!(dismissed);
 }
 
-#[test]
-fn interrupted_recommendation_is_announced_once_by_one_node() {
-    on_each_engine(async |world| {
-        let shop = Shop::open(&world, "ana").await;
-        shop.subscribe(&world, MAIL, "PERFORMANCE_IMPROVEMENT").await;
-        let quiet = Shop::open(&world, "ben").await;
-        quiet.subscribe(&world, "ben@shop.example", "ACCOUNT_PERFORMANCE").await;
-        let item = shop.item(&world, &shop.campaign(&world).await, "150000").await;
-        auctions(&world, &item, 200_000, (50, 1)).await;
-        let id = shop.instrument;
-        let (looks, fails, again) = (world.adviser(), world.adviser(), world.adviser());
-        let found = world.store.read(move |tx| looks.find_improvements(tx, id)).await.unwrap();
-        let first = found.clone();
-        let cut = world.store.write(move |tx| {
-            fails.publish_findings(tx, id, true, &first)?;
-            Err::<(), _>(base::Fault::new("the power is cut").into())
-        });
-        assert!(cut.await.is_err());
-        assert_eq!(world.letters(MAIL).await.len(), 0);
-        assert_eq!(open(&world, &shop).await, None);
-        // Two nodes that found the same.
-        for _ in 0..2 {
-            let (adviser, found) = (again.clone(), found.clone());
-            world.write(move |tx| adviser.publish_findings(tx, id, true, &found)).await;
-        }
-        let emails = world.letters(MAIL).await;
-        let [(subject, text)] = emails.as_slice() else {
-            panic!("{emails:?}");
-        };
-        assert_eq!(subject, "New recommendation for Shop of ana on Town");
-        let open = open(&world, &shop).await.unwrap();
-        assert!(text.contains(open["message"].as_str().unwrap()), "{text}");
-        assert!(text.contains(open["id"].as_str().unwrap()), "{text}");
-        assert_eq!(open["message"], "Bid won 1% of the auctions of the last 7 days");
-        assert_eq!(world.letters("ben@shop.example").await.len(), 0);
+#[each_engine]
+async fn interrupted_recommendation_is_announced_once_by_one_node(world: World) {
+    let shop = Shop::open(&world, "ana").await;
+    shop.subscribe(&world, MAIL, "PERFORMANCE_IMPROVEMENT").await;
+    let quiet = Shop::open(&world, "ben").await;
+    quiet.subscribe(&world, "ben@shop.example", "ACCOUNT_PERFORMANCE").await;
+    let item = shop.item(&world, &shop.campaign(&world).await, "150000").await;
+    auctions(&world, &item, 200_000, (50, 1)).await;
+    let id = shop.instrument;
+    let (looks, fails, again) = (world.adviser(), world.adviser(), world.adviser());
+    let found = world.store.read(move |tx| looks.find_improvements(tx, id)).await.unwrap();
+    let first = found.clone();
+    let cut = world.store.write(move |tx| {
+        fails.publish_findings(tx, id, true, &first)?;
+        Err::<(), _>(base::Fault::new("the power is cut").into())
     });
+    assert!(cut.await.is_err());
+    assert_eq!(world.letters(MAIL).await.len(), 0);
+    assert_eq!(open(&world, &shop).await, None);
+    // Two nodes that found the same.
+    for _ in 0..2 {
+        let (adviser, found) = (again.clone(), found.clone());
+        world.write(move |tx| adviser.publish_findings(tx, id, true, &found)).await;
+    }
+    let emails = world.letters(MAIL).await;
+    let [(subject, text)] = emails.as_slice() else {
+        panic!("{emails:?}");
+    };
+    assert_eq!(subject, "New recommendation for Shop of ana on Town");
+    let open = open(&world, &shop).await.unwrap();
+    assert!(text.contains(open["message"].as_str().unwrap()), "{text}");
+    assert!(text.contains(open["id"].as_str().unwrap()), "{text}");
+    assert_eq!(open["message"], "Bid won 1% of the auctions of the last 7 days");
+    assert_eq!(world.letters("ben@shop.example").await.len(), 0);
 }

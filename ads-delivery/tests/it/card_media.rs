@@ -6,7 +6,7 @@ use store::Tx;
 use store::media::{self, Media};
 
 use crate::shop::Shop;
-use crate::world::{World, on_each_engine};
+use crate::world::{World, each_engine};
 
 const IMAGE: i64 = 1_000_000;
 
@@ -42,23 +42,21 @@ async fn count_uses(world: &World) -> (Option<i64>, bool) {
     (image.uses, image.expires_at.is_some())
 }
 
-#[test]
-fn deleted_card_no_longer_uses_its_media() {
-    on_each_engine(async |world| {
-        let shop = Shop::open(&world, "ana").await;
-        insert_image(&world, shop.owner).await;
-        let components = json!([
-            { "type": "MEDIA", "media_key": format!("3_{IMAGE}") },
-            { "type": "DETAILS", "title": "Ride", "destination": { "type": "WEBSITE", "url": "https://bikes.example/" } },
-        ]);
-        let before = count_uses(&world).await;
-        let card = shop.post_json(&world, "A/cards", json!({ "name": "Card", "components": components })).await;
-        let id = card["data"]["id"].as_str().unwrap_or_else(|| panic!("{card}"));
-        let in_use = count_uses(&world).await;
-        assert!(in_use.0 > before.0, "{in_use:?}");
-        shop.call(&world, "DELETE", &format!("A/cards/{id}"), &[]).await;
-        assert!(count_uses(&world).await.0 < in_use.0);
-        shop.call(&world, "DELETE", &format!("A/media_library/3_{IMAGE}"), &[]).await;
-        assert_eq!(count_uses(&world).await, (Some(0), true));
-    });
+#[each_engine]
+async fn deleted_card_no_longer_uses_its_media(world: World) {
+    let shop = Shop::open(&world, "ana").await;
+    insert_image(&world, shop.owner).await;
+    let components = json!([
+        { "type": "MEDIA", "media_key": format!("3_{IMAGE}") },
+        { "type": "DETAILS", "title": "Ride", "destination": { "type": "WEBSITE", "url": "https://bikes.example/" } },
+    ]);
+    let before = count_uses(&world).await;
+    let card = shop.post_json(&world, "A/cards", json!({ "name": "Card", "components": components })).await;
+    let id = card["data"]["id"].as_str().unwrap_or_else(|| panic!("{card}"));
+    let in_use = count_uses(&world).await;
+    assert!(in_use.0 > before.0, "{in_use:?}");
+    shop.call(&world, "DELETE", &format!("A/cards/{id}"), &[]).await;
+    assert!(count_uses(&world).await.0 < in_use.0);
+    shop.call(&world, "DELETE", &format!("A/media_library/3_{IMAGE}"), &[]).await;
+    assert_eq!(count_uses(&world).await, (Some(0), true));
 }

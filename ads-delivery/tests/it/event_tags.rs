@@ -9,7 +9,7 @@ use store::Tx;
 use store::ads::audiences::{self, AudienceKeyKind};
 
 use crate::shop::Shop;
-use crate::world::{World, on_each_engine};
+use crate::world::{World, each_engine};
 
 const DAY: i64 = 86_400_000;
 
@@ -27,31 +27,29 @@ impl Shop {
     }
 }
 
-#[test]
-fn app_event_reaches_its_tag_however_many_others_the_app_has() {
-    on_each_engine(async |world| {
-        let (other, own) = (Shop::open(&world, "bob").await, Shop::open(&world, "ana").await);
-        for _ in 0..100 {
-            other.app_event_tag(&world).await;
-        }
-        world.pass(1_000);
-        let tag = own.app_event_tag(&world).await;
-        let device = "0".repeat(64);
-        let time = world.clock.now().to_string();
-        let event = [
-            ("app_id", "com.example.bikes"),
-            ("os_type", "ANDROID"),
-            ("conversion_type", "INSTALL"),
-            ("conversion_time", time.as_str()),
-            ("hashed_device_id", device.as_str()),
-        ];
-        let response = own.call(&world, "POST", "conversion_event", &event).await;
-        assert_eq!(response["data"], json!({ "twitter_attribution": null }), "{response}");
-        let tags = own.call(&world, "GET", "A/app_event_tags", &[]).await;
-        assert_eq!((&tags["data"][0]["id"], &tags["data"][0]["status"]), (&json!(tag), &json!("TRACKING")));
-        let tags = other.call(&world, "GET", "A/app_event_tags", &[]).await;
-        assert_eq!(tags["data"][0]["status"], Value::from("UNVERIFIED"));
-    });
+#[each_engine]
+async fn app_event_reaches_its_tag_however_many_others_the_app_has(world: World) {
+    let (other, own) = (Shop::open(&world, "bob").await, Shop::open(&world, "ana").await);
+    for _ in 0..100 {
+        other.app_event_tag(&world).await;
+    }
+    world.pass(1_000);
+    let tag = own.app_event_tag(&world).await;
+    let device = "0".repeat(64);
+    let time = world.clock.now().to_string();
+    let event = [
+        ("app_id", "com.example.bikes"),
+        ("os_type", "ANDROID"),
+        ("conversion_type", "INSTALL"),
+        ("conversion_time", time.as_str()),
+        ("hashed_device_id", device.as_str()),
+    ];
+    let response = own.call(&world, "POST", "conversion_event", &event).await;
+    assert_eq!(response["data"], json!({ "twitter_attribution": null }), "{response}");
+    let tags = own.call(&world, "GET", "A/app_event_tags", &[]).await;
+    assert_eq!((&tags["data"][0]["id"], &tags["data"][0]["status"]), (&json!(tag), &json!("TRACKING")));
+    let tags = other.call(&world, "GET", "A/app_event_tags", &[]).await;
+    assert_eq!(tags["data"][0]["status"], Value::from("UNVERIFIED"));
 }
 
 /// When those with a key start and end in the audience of a tag, once an event was reported.
@@ -69,22 +67,20 @@ async fn report_event(world: &World, tag: &str, (key, at): (u8, Time)) -> Vec<(T
     world.write(work).await
 }
 
-#[test]
-fn event_that_is_reported_late_does_not_shorten_a_membership() {
-    on_each_engine(async |world| {
-        let shop = Shop::open(&world, "ana").await;
-        let tag = shop.app_event_tag(&world).await;
-        let now = world.clock.now();
-        let membership = |from: Time| vec![(from, from.plus_ms(30 * DAY))];
-        let earlier = now.plus_ms(-10 * DAY);
-        assert_eq!(report_event(&world, &tag, (1, earlier)).await, membership(earlier));
-        assert_eq!(report_event(&world, &tag, (1, now)).await, membership(now));
-        for days in [20, 40] {
-            assert_eq!(report_event(&world, &tag, (1, now.plus_ms(-days * DAY))).await, membership(now));
-        }
-        // Nobody joins who would leave at once.
-        assert_eq!(report_event(&world, &tag, (2, now.plus_ms(-30 * DAY))).await, []);
-        let last = now.plus_ms(-30 * DAY + 1);
-        assert_eq!(report_event(&world, &tag, (2, last)).await, membership(last));
-    });
+#[each_engine]
+async fn event_that_is_reported_late_does_not_shorten_a_membership(world: World) {
+    let shop = Shop::open(&world, "ana").await;
+    let tag = shop.app_event_tag(&world).await;
+    let now = world.clock.now();
+    let membership = |from: Time| vec![(from, from.plus_ms(30 * DAY))];
+    let earlier = now.plus_ms(-10 * DAY);
+    assert_eq!(report_event(&world, &tag, (1, earlier)).await, membership(earlier));
+    assert_eq!(report_event(&world, &tag, (1, now)).await, membership(now));
+    for days in [20, 40] {
+        assert_eq!(report_event(&world, &tag, (1, now.plus_ms(-days * DAY))).await, membership(now));
+    }
+    // Nobody joins who would leave at once.
+    assert_eq!(report_event(&world, &tag, (2, now.plus_ms(-30 * DAY))).await, []);
+    let last = now.plus_ms(-30 * DAY + 1);
+    assert_eq!(report_event(&world, &tag, (2, last)).await, membership(last));
 }

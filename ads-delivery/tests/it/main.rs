@@ -31,3 +31,6 @@ mod sandbox;
 mod shop;
 #[cfg(test)]
 mod world;
+
+#[cfg(test)]
+use world::on_each_engine;

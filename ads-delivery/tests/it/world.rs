@@ -18,6 +18,8 @@ use tempfile::TempDir;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
+pub(crate) use test_stores::each_engine;
+
 pub(crate) struct World {
     pub(crate) store: Arc<Store>,
     pub(crate) clock: Clock,

@@ -9,7 +9,7 @@ use network::audit::{self, AuditActor, AuditEntry, AuditFilter};
 use serde_json::{Value, json};
 use store::Tx;
 
-use test_stores::{World, on_each_engine};
+use test_stores::{World, each_engine};
 
 const CALLBACK: &str = "https://client.example/cb";
 const HOME: &str = "192.0.2.1";
@@ -86,176 +86,165 @@ async fn exchange(world: &World, keys: &AppCredentials, code: &str, from: &str) 
     world.write(work).await.into_result().ok()
 }
 
-#[test]
-fn grant_and_revocation_are_recorded_in_the_same_transaction() {
-    on_each_engine(async |world| {
-        let (ada, (app, _)) = (world.user("ada").await, app(&world).await);
-        let id = app.id;
-        approved(&world, &app, ada).await;
-        let (entry, detail) = newest(&world, "grant.approve").await;
-        is_by(&entry, Some(ada), id, HOME);
-        assert_eq!(detail["scopes"], "tweet.read offline.access");
+#[each_engine]
+async fn grant_and_revocation_are_recorded_in_the_same_transaction(world: World) {
+    let (ada, (app, _)) = (world.user("ada").await, app(&world).await);
+    let id = app.id;
+    approved(&world, &app, ada).await;
+    let (entry, detail) = newest(&world, "grant.approve").await;
+    is_by(&entry, Some(ada), id, HOME);
+    assert_eq!(detail["scopes"], "tweet.read offline.access");
 
-        let request = question(&app);
-        let deny = move |tx: &mut Tx<'_>| {
-            let requested = flow::validate_authorize_request(tx, &OAuth2Config::default(), &request)?.unwrap();
-            flow::deny(tx, &requested, &AuditActor::user(ada, HOME))
-        };
-        world.write(deny).await;
-        is_by(&newest(&world, "grant.deny").await.0, Some(ada), id, HOME);
+    let request = question(&app);
+    let deny = move |tx: &mut Tx<'_>| {
+        let requested = flow::validate_authorize_request(tx, &OAuth2Config::default(), &request)?.unwrap();
+        flow::deny(tx, &requested, &AuditActor::user(ada, HOME))
+    };
+    world.write(deny).await;
+    is_by(&newest(&world, "grant.deny").await.0, Some(ada), id, HOME);
 
-        let ask = |app: App| {
-            move |tx: &mut Tx<'_>| {
-                let level = Some(Permission::Read);
-                oauth1_flow::issue_request_token(tx, &app, CALLBACK, level, oauth1_flow::LoopbackPorts::Exact)
-            }
-        };
-        let pair = world.write(ask(app.clone())).await;
-        let ports = oauth1_flow::LoopbackPorts::Exact;
-        let shown = oauth1_flow::ShownConsent { permission: Permission::Read, email: None };
-        let approve = move |tx: &mut Tx<'_>| {
-            oauth1_flow::approve(tx, pair.token.expose_secret(), shown, &AuditActor::user(ada, HOME), ports)
-        };
-        world.write(approve).await.unwrap();
-        let (entry, detail) = newest(&world, "grant.approve").await;
-        is_by(&entry, Some(ada), id, HOME);
-        assert_eq!(detail["permission"], "read");
+    let ask = |app: App| {
+        move |tx: &mut Tx<'_>| {
+            let level = Some(Permission::Read);
+            oauth1_flow::issue_request_token(tx, &app, CALLBACK, level, oauth1_flow::LoopbackPorts::Exact)
+        }
+    };
+    let pair = world.write(ask(app.clone())).await;
+    let ports = oauth1_flow::LoopbackPorts::Exact;
+    let shown = oauth1_flow::ShownConsent { permission: Permission::Read, email: None };
+    let approve = move |tx: &mut Tx<'_>| {
+        oauth1_flow::approve(tx, pair.token.expose_secret(), shown, &AuditActor::user(ada, HOME), ports)
+    };
+    world.write(approve).await.unwrap();
+    let (entry, detail) = newest(&world, "grant.approve").await;
+    is_by(&entry, Some(ada), id, HOME);
+    assert_eq!(detail["permission"], "read");
 
-        let pair = world.write(ask(app.clone())).await;
-        let deny = move |tx: &mut Tx<'_>| {
-            oauth1_flow::deny(tx, pair.token.expose_secret(), &AuditActor::user(ada, HOME), ports)
-        };
-        world.write(deny).await.unwrap();
-        is_by(&newest(&world, "grant.deny").await.0, Some(ada), id, HOME);
+    let pair = world.write(ask(app.clone())).await;
+    let deny =
+        move |tx: &mut Tx<'_>| oauth1_flow::deny(tx, pair.token.expose_secret(), &AuditActor::user(ada, HOME), ports);
+    world.write(deny).await.unwrap();
+    is_by(&newest(&world, "grant.deny").await.0, Some(ada), id, HOME);
 
-        world.write(move |tx| grants::revoke(tx, &AuditActor::user(ada, HOME), id)).await;
-        is_by(&newest(&world, "grant.revoke").await.0, Some(ada), id, HOME);
-        // What did not happen is not written down.
-        let before = count(&world).await;
-        world.refused(move |tx| grants::revoke(tx, &AuditActor::user(ada, HOME), id)).await;
-        assert_eq!(count(&world).await, before);
-    });
+    world.write(move |tx| grants::revoke(tx, &AuditActor::user(ada, HOME), id)).await;
+    is_by(&newest(&world, "grant.revoke").await.0, Some(ada), id, HOME);
+    // What did not happen is not written down.
+    let before = count(&world).await;
+    world.refused(move |tx| grants::revoke(tx, &AuditActor::user(ada, HOME), id)).await;
+    assert_eq!(count(&world).await, before);
 }
 
 /// The request is refused, the family ends, and the record says so: all in one commit.
-#[test]
-fn refused_reuse_of_a_token_is_recorded() {
-    on_each_engine(async |world| {
-        let (ada, (app, keys)) = (world.user("ada").await, app(&world).await);
-        let code = approved(&world, &app, ada).await;
-        assert!(exchange(&world, &keys, &code, HOME).await.is_some());
-        assert!(exchange(&world, &keys, &code, THIEF).await.is_none());
-        let (entry, detail) = newest(&world, "token.reuse").await;
-        is_by(&entry, None, app.id, THIEF);
-        assert_eq!(detail["token"], "code");
-        assert_eq!(detail["user"], ada.to_string());
-        assert_eq!(detail["tokens"], 2);
+#[each_engine]
+async fn refused_reuse_of_a_token_is_recorded(world: World) {
+    let (ada, (app, keys)) = (world.user("ada").await, app(&world).await);
+    let code = approved(&world, &app, ada).await;
+    assert!(exchange(&world, &keys, &code, HOME).await.is_some());
+    assert!(exchange(&world, &keys, &code, THIEF).await.is_none());
+    let (entry, detail) = newest(&world, "token.reuse").await;
+    is_by(&entry, None, app.id, THIEF);
+    assert_eq!(detail["token"], "code");
+    assert_eq!(detail["user"], ada.to_string());
+    assert_eq!(detail["tokens"], 2);
 
-        let code = approved(&world, &app, ada).await;
-        let first = exchange(&world, &keys, &code, HOME).await.unwrap();
-        for (from, wins) in [(HOME, true), (THIEF, false)] {
-            let (credentials, old) = (credentials(&keys, from), first.refresh.clone());
-            let work = move |tx: &mut Tx<'_>| {
-                let client = flow::authenticate_client(tx, &credentials)?;
-                let token = old.as_ref().map(Secret::expose_secret);
-                flow::refresh_tokens(tx, &OAuth2Config::default(), &client, token, None)
-            };
-            assert_eq!(world.write(work).await.into_result().is_ok(), wins);
-        }
-        let (entry, detail) = newest(&world, "token.reuse").await;
-        is_by(&entry, None, app.id, THIEF);
-        assert_eq!(detail["token"], "refresh");
-    });
+    let code = approved(&world, &app, ada).await;
+    let first = exchange(&world, &keys, &code, HOME).await.unwrap();
+    for (from, wins) in [(HOME, true), (THIEF, false)] {
+        let (credentials, old) = (credentials(&keys, from), first.refresh.clone());
+        let work = move |tx: &mut Tx<'_>| {
+            let client = flow::authenticate_client(tx, &credentials)?;
+            let token = old.as_ref().map(Secret::expose_secret);
+            flow::refresh_tokens(tx, &OAuth2Config::default(), &client, token, None)
+        };
+        assert_eq!(world.write(work).await.into_result().is_ok(), wins);
+    }
+    let (entry, detail) = newest(&world, "token.reuse").await;
+    is_by(&entry, None, app.id, THIEF);
+    assert_eq!(detail["token"], "refresh");
 }
 
-#[test]
-fn every_revocation_is_recorded_once() {
-    on_each_engine(async |world| {
-        let (ada, (app, keys)) = (world.user("ada").await, app(&world).await);
-        let id = app.id;
-        let code = approved(&world, &app, ada).await;
-        let granted = exchange(&world, &keys, &code, HOME).await.unwrap();
-        // By its app; a second time there is nothing to revoke.
-        for _ in 0..2 {
-            let (credentials, token) = (credentials(&keys, THIEF), granted.access.clone());
-            let work = move |tx: &mut Tx<'_>| {
-                let client = flow::authenticate_client(tx, &credentials)?;
-                flow::revoke_token(tx, &client, Some(token.expose_secret()))
-            };
-            world.write(work).await;
-        }
-        let (entry, detail) = newest(&world, "token.revoke").await;
-        is_by(&entry, None, id, THIEF);
-        assert_eq!(detail, json!({"token": "access", "user": ada.to_string()}));
-        let before = count(&world).await;
+#[each_engine]
+async fn every_revocation_is_recorded_once(world: World) {
+    let (ada, (app, keys)) = (world.user("ada").await, app(&world).await);
+    let id = app.id;
+    let code = approved(&world, &app, ada).await;
+    let granted = exchange(&world, &keys, &code, HOME).await.unwrap();
+    // By its app; a second time there is nothing to revoke.
+    for _ in 0..2 {
+        let (credentials, token) = (credentials(&keys, THIEF), granted.access.clone());
+        let work = move |tx: &mut Tx<'_>| {
+            let client = flow::authenticate_client(tx, &credentials)?;
+            flow::revoke_token(tx, &client, Some(token.expose_secret()))
+        };
+        world.write(work).await;
+    }
+    let (entry, detail) = newest(&world, "token.revoke").await;
+    is_by(&entry, None, id, THIEF);
+    assert_eq!(detail, json!({"token": "access", "user": ada.to_string()}));
+    let before = count(&world).await;
 
-        // By whoever it acts for.
-        let level = Permission::Read;
-        world.write(move |tx| tokens::mint_oauth1(tx, id, ada, level)).await;
-        world.write(move |tx| tokens::revoke_user_token(tx, &AuditActor::user(ada, HOME), id, level)).await;
-        is_by(&newest(&world, "token.revoke").await.0, Some(ada), id, HOME);
+    // By whoever it acts for.
+    let level = Permission::Read;
+    world.write(move |tx| tokens::mint_oauth1(tx, id, ada, level)).await;
+    world.write(move |tx| tokens::revoke_user_token(tx, &AuditActor::user(ada, HOME), id, level)).await;
+    is_by(&newest(&world, "token.revoke").await.0, Some(ada), id, HOME);
 
-        // By an operator.
-        let scopes = tokens::all_scopes();
-        let token = world.write(move |tx| tokens::mint_oauth2(tx, id, ada, scopes, None)).await;
-        world.write(move |tx| tokens::revoke(tx, token.expose_secret())).await;
-        is_by(&newest(&world, "token.revoke").await.0, None, id, "");
+    // By an operator.
+    let scopes = tokens::all_scopes();
+    let token = world.write(move |tx| tokens::mint_oauth2(tx, id, ada, scopes, None)).await;
+    world.write(move |tx| tokens::revoke(tx, token.expose_secret())).await;
+    is_by(&newest(&world, "token.revoke").await.0, None, id, "");
 
-        // The app's own.
-        let bearer = keys.bearer.clone();
-        world.write(move |tx| bearer::invalidate(tx, &app, &AuditActor::anonymous(HOME), bearer.expose_secret())).await;
-        is_by(&newest(&world, "token.revoke").await.0, None, id, HOME);
-        assert_eq!(count(&world).await, before + 3);
-    });
+    // The app's own.
+    let bearer = keys.bearer.clone();
+    world.write(move |tx| bearer::invalidate(tx, &app, &AuditActor::anonymous(HOME), bearer.expose_secret())).await;
+    is_by(&newest(&world, "token.revoke").await.0, None, id, HOME);
+    assert_eq!(count(&world).await, before + 3);
 }
 
 /// What a token was given, it keeps; what its app may ask for later, it does not get.
-#[test]
-fn wider_app_permission_does_not_widen_existing_tokens() {
-    on_each_engine(async |world| {
-        let (ada, (app, _)) = (world.user("ada").await, app(&world).await);
-        let id = app.id;
-        let mint = |level| move |tx: &mut Tx<'_>| tokens::mint_oauth1(tx, id, ada, level);
-        let (read, _) = world.write(mint(Permission::Read)).await;
-        let wider = AppProfile { permission: Permission::Messages, ..AppProfile::of(&app) };
-        world.write(move |tx| apps::update(tx, app.clone(), &wider)).await;
-        let (other, _) = world.write(mint(Permission::Messages)).await;
-        assert_ne!(read, other);
-        let look = move |tx: &mut Tx<'_>| Ok(tokens::inspect(tx, read.expose_secret())?);
-        let Some(tokens::InspectedToken::OAuth1(found)) = world.store.read(look).await.unwrap() else {
-            panic!("it is no token any more");
-        };
-        assert_eq!((found.permission.as_str(), found.revoked_at), ("read", None));
-    });
+#[each_engine]
+async fn wider_app_permission_does_not_widen_existing_tokens(world: World) {
+    let (ada, (app, _)) = (world.user("ada").await, app(&world).await);
+    let id = app.id;
+    let mint = |level| move |tx: &mut Tx<'_>| tokens::mint_oauth1(tx, id, ada, level);
+    let (read, _) = world.write(mint(Permission::Read)).await;
+    let wider = AppProfile { permission: Permission::Messages, ..AppProfile::of(&app) };
+    world.write(move |tx| apps::update(tx, app.clone(), &wider)).await;
+    let (other, _) = world.write(mint(Permission::Messages)).await;
+    assert_ne!(read, other);
+    let look = move |tx: &mut Tx<'_>| Ok(tokens::inspect(tx, read.expose_secret())?);
+    let Some(tokens::InspectedToken::OAuth1(found)) = world.store.read(look).await.unwrap() else {
+        panic!("it is no token any more");
+    };
+    assert_eq!((found.permission.as_str(), found.revoked_at), ("read", None));
 }
 
 /// Beyond the user's id before an OAuth 1.0a token, and the ending of an OAuth 2.0 one.
-#[test]
-fn tokens_share_only_their_format() {
-    on_each_engine(async |world| {
-        let (ada, (app, _)) = (world.user("ada").await, app(&world).await);
-        let (id, scopes) = (app.id, tokens::all_scopes());
-        let mut one = Vec::new();
-        let mut two = Vec::new();
-        for _ in 0..40 {
-            let created = world.write(move |tx| {
-                let created = tokens::mint_oauth1(tx, id, ada, Permission::Read)?;
-                tokens::revoke(tx, created.0.expose_secret())?;
-                let other = tokens::mint_oauth2(tx, id, ada, scopes, None)?;
-                Ok((created.0, other))
-            });
-            let (old, new) = created.await;
-            let rest = old.expose_secret().strip_prefix(&format!("{ada}-")).unwrap();
-            one.push(rest.to_owned());
-            two.push(new.expose_secret().strip_suffix(":1:at:1").unwrap().to_owned());
+#[each_engine]
+async fn tokens_share_only_their_format(world: World) {
+    let (ada, (app, _)) = (world.user("ada").await, app(&world).await);
+    let (id, scopes) = (app.id, tokens::all_scopes());
+    let mut one = Vec::new();
+    let mut two = Vec::new();
+    for _ in 0..40 {
+        let created = world.write(move |tx| {
+            let created = tokens::mint_oauth1(tx, id, ada, Permission::Read)?;
+            tokens::revoke(tx, created.0.expose_secret())?;
+            let other = tokens::mint_oauth2(tx, id, ada, scopes, None)?;
+            Ok((created.0, other))
+        });
+        let (old, new) = created.await;
+        let rest = old.expose_secret().strip_prefix(&format!("{ada}-")).unwrap();
+        one.push(rest.to_owned());
+        two.push(new.expose_secret().strip_suffix(":1:at:1").unwrap().to_owned());
+    }
+    for texts in [one, two] {
+        assert!(texts.iter().all(|text| text.len() >= 22), "130 bits");
+        let length = texts[0].len();
+        for place in 0..length {
+            let emails: std::collections::HashSet<_> = texts.iter().map(|text| text.as_bytes()[place]).collect();
+            assert!(emails.len() > 10, "place {place} of {length}");
         }
-        for texts in [one, two] {
-            assert!(texts.iter().all(|text| text.len() >= 22), "130 bits");
-            let length = texts[0].len();
-            for place in 0..length {
-                let emails: std::collections::HashSet<_> = texts.iter().map(|text| text.as_bytes()[place]).collect();
-                assert!(emails.len() > 10, "place {place} of {length}");
-            }
-        }
-    });
+    }
 }

@@ -5,7 +5,7 @@ use identity::apps::{
 };
 use identity::tokens;
 
-use test_stores::{World, on_each_engine};
+use test_stores::{World, each_engine};
 
 fn authenticator(world: &World) -> Authenticator {
     let config = AuthConfig {
@@ -54,74 +54,70 @@ fn refusal(stop: Error) -> String {
     }
 }
 
-#[test]
-fn credential_authenticates_its_caller_until_revoked() {
-    on_each_engine(async |world| {
-        let (app, keys) = app(&world).await;
-        let ada = world.user("ada").await;
-        let auth = authenticator(&world);
-        let id = app.id;
-        let caller = auth.authenticate(&with_bearer(keys.bearer.expose_secret())).await.unwrap().unwrap();
-        assert_eq!((caller.app_id, caller.user, caller.credential), (id, None, Credential::App));
-        let decoded = keys.bearer.expose_secret().replace("%2F", "/").replace("%3D", "=");
-        assert!(auth.authenticate(&with_bearer(&decoded)).await.unwrap().is_some());
+#[each_engine]
+async fn credential_authenticates_its_caller_until_revoked(world: World) {
+    let (app, keys) = app(&world).await;
+    let ada = world.user("ada").await;
+    let auth = authenticator(&world);
+    let id = app.id;
+    let caller = auth.authenticate(&with_bearer(keys.bearer.expose_secret())).await.unwrap().unwrap();
+    assert_eq!((caller.app_id, caller.user, caller.credential), (id, None, Credential::App));
+    let decoded = keys.bearer.expose_secret().replace("%2F", "/").replace("%3D", "=");
+    assert!(auth.authenticate(&with_bearer(&decoded)).await.unwrap().is_some());
 
-        let scopes = Scopes::from_slice(&[Scope::TweetRead, Scope::UsersRead]);
-        let token = world.write(move |tx| tokens::mint_oauth2(tx, id, ada, scopes, Some(1000))).await;
-        let request = with_bearer(token.expose_secret());
-        let caller = auth.authenticate(&request).await.unwrap().unwrap();
-        assert_eq!((caller.user, caller.scopes), (Some(ada), scopes));
-        world.pass(1001);
-        assert!(refusal(auth.authenticate(&request).await.unwrap_err()).contains("Token"));
+    let scopes = Scopes::from_slice(&[Scope::TweetRead, Scope::UsersRead]);
+    let token = world.write(move |tx| tokens::mint_oauth2(tx, id, ada, scopes, Some(1000))).await;
+    let request = with_bearer(token.expose_secret());
+    let caller = auth.authenticate(&request).await.unwrap().unwrap();
+    assert_eq!((caller.user, caller.scopes), (Some(ada), scopes));
+    world.pass(1001);
+    assert!(refusal(auth.authenticate(&request).await.unwrap_err()).contains("Token"));
 
-        let forever = world.write(move |tx| tokens::mint_oauth2(tx, id, ada, scopes, None)).await;
-        let request = with_bearer(forever.expose_secret());
-        assert!(auth.authenticate(&request).await.unwrap().is_some());
-        world.write(move |tx| tokens::revoke(tx, forever.expose_secret())).await;
-        assert!(refusal(auth.authenticate(&request).await.unwrap_err()).contains("Token"));
+    let forever = world.write(move |tx| tokens::mint_oauth2(tx, id, ada, scopes, None)).await;
+    let request = with_bearer(forever.expose_secret());
+    assert!(auth.authenticate(&request).await.unwrap().is_some());
+    world.write(move |tx| tokens::revoke(tx, forever.expose_secret())).await;
+    assert!(refusal(auth.authenticate(&request).await.unwrap_err()).contains("Token"));
 
-        let bearer = with_bearer(keys.bearer.expose_secret());
-        world.write(move |tx| apps::rotate_credential(tx, id, AppCredentialKind::Bearer)).await;
-        assert!(refusal(auth.authenticate(&bearer).await.unwrap_err()).contains("Token"));
-        assert!(auth.authenticate(&AuthRequest { authorization: None, ..bearer }).await.unwrap().is_none());
-    });
+    let bearer = with_bearer(keys.bearer.expose_secret());
+    world.write(move |tx| apps::rotate_credential(tx, id, AppCredentialKind::Bearer)).await;
+    assert!(refusal(auth.authenticate(&bearer).await.unwrap_err()).contains("Token"));
+    assert!(auth.authenticate(&AuthRequest { authorization: None, ..bearer }).await.unwrap().is_none());
 }
 
-#[test]
-fn signature_is_accepted_once_for_the_public_address() {
-    on_each_engine(async |world| {
-        let (app, keys) = app(&world).await;
-        let ada = world.user("ada").await;
-        let id = app.id;
-        let (token, secret) = world.write(move |tx| tokens::mint_oauth1(tx, id, ada, Permission::Write)).await;
-        assert!(token.expose_secret().starts_with(&format!("{ada}-")));
-        let again = world.write(move |tx| tokens::mint_oauth1(tx, id, ada, Permission::Write)).await;
-        assert_eq!(again.0, token);
-        let auth = authenticator(&world);
-        let both = Some((&token, &secret));
-        for (origin, holds) in
-            [("http://127.0.0.1:8080", true), ("https://api.x.com", true), ("https://api.example.com", false)]
-        {
-            let request = signed(&keys, both, origin, origin);
-            let response = auth.authenticate(&request).await;
-            assert_eq!(response.is_ok(), holds, "{origin}");
-            if holds {
-                assert_eq!(response.unwrap().unwrap().user, Some(ada));
-                let replayed = refusal(auth.authenticate(&request).await.unwrap_err());
-                assert!(replayed.contains("Signature"), "{replayed}");
-                let fresh = authenticator(&world);
-                assert!(fresh.authenticate(&request).await.is_err(), "after a restart");
-            }
+#[each_engine]
+async fn signature_is_accepted_once_for_the_public_address(world: World) {
+    let (app, keys) = app(&world).await;
+    let ada = world.user("ada").await;
+    let id = app.id;
+    let (token, secret) = world.write(move |tx| tokens::mint_oauth1(tx, id, ada, Permission::Write)).await;
+    assert!(token.expose_secret().starts_with(&format!("{ada}-")));
+    let again = world.write(move |tx| tokens::mint_oauth1(tx, id, ada, Permission::Write)).await;
+    assert_eq!(again.0, token);
+    let auth = authenticator(&world);
+    let both = Some((&token, &secret));
+    for (origin, holds) in
+        [("http://127.0.0.1:8080", true), ("https://api.x.com", true), ("https://api.example.com", false)]
+    {
+        let request = signed(&keys, both, origin, origin);
+        let response = auth.authenticate(&request).await;
+        assert_eq!(response.is_ok(), holds, "{origin}");
+        if holds {
+            assert_eq!(response.unwrap().unwrap().user, Some(ada));
+            let replayed = refusal(auth.authenticate(&request).await.unwrap_err());
+            assert!(replayed.contains("Signature"), "{replayed}");
+            let fresh = authenticator(&world);
+            assert!(fresh.authenticate(&request).await.is_err(), "after a restart");
         }
-        let wrong = Some((&token, &keys.api_secret));
-        assert!(auth.authenticate(&signed(&keys, wrong, "https://api.x.com", "w")).await.is_err());
-        let consumer_only = signed(&keys, None, "https://api.x.com", "c");
-        assert!(auth.authenticate(&consumer_only).await.is_err());
-        world.write(move |tx| identity::account_states::suspend(tx, ada)).await;
-        let suspended = signed(&keys, both, "https://api.x.com", "s");
-        assert!(refusal(auth.authenticate(&suspended).await.unwrap_err()).contains("suspended"));
-        world.write(move |tx| apps::delete(tx, id)).await;
-        let deleted = signed(&keys, both, "https://api.x.com", "d");
-        assert!(auth.authenticate(&deleted).await.is_err());
-    });
+    }
+    let wrong = Some((&token, &keys.api_secret));
+    assert!(auth.authenticate(&signed(&keys, wrong, "https://api.x.com", "w")).await.is_err());
+    let consumer_only = signed(&keys, None, "https://api.x.com", "c");
+    assert!(auth.authenticate(&consumer_only).await.is_err());
+    world.write(move |tx| identity::account_states::suspend(tx, ada)).await;
+    let suspended = signed(&keys, both, "https://api.x.com", "s");
+    assert!(refusal(auth.authenticate(&suspended).await.unwrap_err()).contains("suspended"));
+    world.write(move |tx| apps::delete(tx, id)).await;
+    let deleted = signed(&keys, both, "https://api.x.com", "d");
+    assert!(auth.authenticate(&deleted).await.is_err());
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 use store::Tx;
 use store::compliance::ComplianceJob;
 
-use test_stores::{START, World, on_each_engine};
+use test_stores::{START, World, each_engine};
 
 const MINUTE: i64 = 60_000;
 const DAY: i64 = 24 * 60 * MINUTE;
@@ -75,53 +75,49 @@ fn redact(tx: &mut Tx<'_>, [plain, gone, hung, shy]: &[UserWithPosts; 4]) -> Res
     network::profiles::set_protected(tx, &AuditActor::operator(), shy.0, true).map(|_| ())
 }
 
-#[test]
-fn result_lists_each_redacted_post_and_user_with_its_reason() {
-    on_each_engine(async |world| {
-        let app = app(&world).await;
-        let people = world.write(create_users).await;
-        world.pass(MINUTE);
-        let all: [UserWithPosts; 4] = people.clone().try_into().unwrap();
-        world.write(move |tx| redact(tx, &all)).await;
-        world.pass(MINUTE);
-        let ids: Vec<i64> = people.iter().flat_map(|(_, posts)| posts.iter().map(|id| id.get())).collect();
-        let mut requested = vec![17];
-        requested.extend(&ids);
-        let lines = told(&world, app, "tweets", requested).await;
-        let found: Vec<(i64, &str, bool)> = lines
-            .iter()
-            .map(|line| {
-                assert_eq!(line["action"], "delete");
-                assert_eq!(line["created_at"], START.to_string());
-                let id = line["id"].as_str().unwrap().parse().unwrap();
-                let since = line.get("redacted_at");
-                if let Some(since) = since {
-                    assert_eq!(*since, START.plus_ms(MINUTE).to_string());
-                }
-                (id, line["reason"].as_str().unwrap(), since.is_some())
-            })
-            .collect();
-        assert_eq!(
-            found,
-            [
-                (ids[1], "deleted", true),
-                (ids[2], "deactivated", true),
-                (ids[3], "deactivated", true),
-                (ids[4], "suspended", true),
-                (ids[5], "deleted", true),
-                (ids[6], "protected", false),
-                (ids[7], "protected", false),
-            ]
-        );
-        let users: Vec<i64> = people.iter().map(|(user, _)| user.get()).collect();
-        let lines = told(&world, app, "users", users.clone()).await;
-        let found: Vec<(String, &str)> = lines
-            .iter()
-            .map(|line| (line["id"].as_str().unwrap().to_owned(), line["reason"].as_str().unwrap()))
-            .collect();
-        let expected = [(users[1], "deleted"), (users[2], "suspended"), (users[3], "protected")];
-        assert_eq!(found, expected.map(|(id, why)| (id.to_string(), why)));
-    });
+#[each_engine]
+async fn result_lists_each_redacted_post_and_user_with_its_reason(world: World) {
+    let app = app(&world).await;
+    let people = world.write(create_users).await;
+    world.pass(MINUTE);
+    let all: [UserWithPosts; 4] = people.clone().try_into().unwrap();
+    world.write(move |tx| redact(tx, &all)).await;
+    world.pass(MINUTE);
+    let ids: Vec<i64> = people.iter().flat_map(|(_, posts)| posts.iter().map(|id| id.get())).collect();
+    let mut requested = vec![17];
+    requested.extend(&ids);
+    let lines = told(&world, app, "tweets", requested).await;
+    let found: Vec<(i64, &str, bool)> = lines
+        .iter()
+        .map(|line| {
+            assert_eq!(line["action"], "delete");
+            assert_eq!(line["created_at"], START.to_string());
+            let id = line["id"].as_str().unwrap().parse().unwrap();
+            let since = line.get("redacted_at");
+            if let Some(since) = since {
+                assert_eq!(*since, START.plus_ms(MINUTE).to_string());
+            }
+            (id, line["reason"].as_str().unwrap(), since.is_some())
+        })
+        .collect();
+    assert_eq!(
+        found,
+        [
+            (ids[1], "deleted", true),
+            (ids[2], "deactivated", true),
+            (ids[3], "deactivated", true),
+            (ids[4], "suspended", true),
+            (ids[5], "deleted", true),
+            (ids[6], "protected", false),
+            (ids[7], "protected", false),
+        ]
+    );
+    let users: Vec<i64> = people.iter().map(|(user, _)| user.get()).collect();
+    let lines = told(&world, app, "users", users.clone()).await;
+    let found: Vec<(String, &str)> =
+        lines.iter().map(|line| (line["id"].as_str().unwrap().to_owned(), line["reason"].as_str().unwrap())).collect();
+    let expected = [(users[1], "deleted"), (users[2], "suspended"), (users[3], "protected")];
+    assert_eq!(found, expected.map(|(id, why)| (id.to_string(), why)));
 }
 
 async fn status(world: &World, app: AppId, job: &ComplianceJob) -> &'static str {
@@ -133,67 +129,63 @@ async fn status(world: &World, app: AppId, job: &ComplianceJob) -> &'static str 
     world.store.read(read).await.unwrap()
 }
 
-#[test]
-fn job_of_a_type_is_open_alone_until_it_expires() {
-    on_each_engine(async |world| {
-        let app = app(&world).await;
-        let (one, other) = tokio::join!(begin(&world, app, "tweets"), begin(&world, app, "tweets"));
-        assert_ne!(one.is_ok(), other.is_ok(), "one of two at once");
-        let first = one.or(other).unwrap();
-        begin(&world, app, "users").await.unwrap();
-        let status = async |job: &ComplianceJob| status(&world, app, job).await;
-        assert_eq!(status(&first).await, "created");
-        world.pass(15 * MINUTE - 1);
-        assert_eq!(status(&first).await, "created");
-        world.pass(1);
-        assert_eq!(status(&first).await, "expired");
-        let token = first.upload_token.clone();
-        let late = world.store.write(move |tx| compliance::store_uploaded_ids(tx, &token, &[1]));
-        assert!(late.await.is_err());
-    });
+#[each_engine]
+async fn job_of_a_type_is_open_alone_until_it_expires(world: World) {
+    let app = app(&world).await;
+    let (one, other) = tokio::join!(begin(&world, app, "tweets"), begin(&world, app, "tweets"));
+    assert_ne!(one.is_ok(), other.is_ok(), "one of two at once");
+    let first = one.or(other).unwrap();
+    begin(&world, app, "users").await.unwrap();
+    let status = async |job: &ComplianceJob| status(&world, app, job).await;
+    assert_eq!(status(&first).await, "created");
+    world.pass(15 * MINUTE - 1);
+    assert_eq!(status(&first).await, "created");
+    world.pass(1);
+    assert_eq!(status(&first).await, "expired");
+    let token = first.upload_token.clone();
+    let late = world.store.write(move |tx| compliance::store_uploaded_ids(tx, &token, &[1]));
+    assert!(late.await.is_err());
 }
 
-#[test]
-fn uploaded_ids_are_processed_in_parts_and_pruned_after_the_job_expired() {
-    on_each_engine(async |world| {
-        let app = app(&world).await;
-        let status = async |job: &ComplianceJob| status(&world, app, job).await;
-        // Of two uploads at once one is taken.
-        let second = begin(&world, app, "tweets").await.unwrap();
-        let take = || {
-            let token = second.upload_token.clone();
-            let ids: Vec<i64> = (1..=2_500).collect();
-            world.store.write(move |tx| compliance::store_uploaded_ids(tx, &token, &ids))
-        };
-        let (one, other) = tokio::join!(take(), take());
-        assert_ne!(one.is_ok(), other.is_ok());
-        assert_eq!(status(&second).await, "in_progress");
-        assert!(begin(&world, app, "tweets").await.is_err());
-        let work = || world.store.write(|tx| Ok(compliance::process_next_part(tx)?));
-        let mut rounds = 0;
-        while work().await.unwrap() {
-            rounds += 1;
-        }
-        assert_eq!(rounds, 4, "three parts and the end");
-        assert_eq!(status(&second).await, "complete");
-        world.pass(7 * DAY);
-        assert_eq!(status(&second).await, "expired");
-        let token = second.download_token.clone();
-        let late = world.store.read(move |tx| compliance::find_download_job(tx, &token).map(|_| ()));
-        assert!(late.await.is_err());
+#[each_engine]
+async fn uploaded_ids_are_processed_in_parts_and_pruned_after_the_job_expired(world: World) {
+    let app = app(&world).await;
+    let status = async |job: &ComplianceJob| status(&world, app, job).await;
+    // Of two uploads at once one is taken.
+    let second = begin(&world, app, "tweets").await.unwrap();
+    let take = || {
+        let token = second.upload_token.clone();
+        let ids: Vec<i64> = (1..=2_500).collect();
+        world.store.write(move |tx| compliance::store_uploaded_ids(tx, &token, &ids))
+    };
+    let (one, other) = tokio::join!(take(), take());
+    assert_ne!(one.is_ok(), other.is_ok());
+    assert_eq!(status(&second).await, "in_progress");
+    assert!(begin(&world, app, "tweets").await.is_err());
+    let work = || world.store.write(|tx| Ok(compliance::process_next_part(tx)?));
+    let mut rounds = 0;
+    while work().await.unwrap() {
+        rounds += 1;
+    }
+    assert_eq!(rounds, 4, "three parts and the end");
+    assert_eq!(status(&second).await, "complete");
+    world.pass(7 * DAY);
+    assert_eq!(status(&second).await, "expired");
+    let token = second.download_token.clone();
+    let late = world.store.read(move |tx| compliance::find_download_job(tx, &token).map(|_| ()));
+    assert!(late.await.is_err());
 
-        world.pass(7 * DAY + 1);
-        let stored = network::retention::RetentionPeriods {
-            session_ttl_ms: DAY,
-            log_ms: DAY,
-            deliveries_ms: i64::MAX,
-            audit_ms: DAY,
-        };
-        network::retention::prune_expired(&world.store, stored, world.clock.now()).await.unwrap();
-        let read = move |tx: &mut Tx<'_>| {
-            let jobs = compliance::list(tx, app, "tweets", None)?.len();
-            Ok((jobs, compliance::list_results(tx, second.id, 0)?.len()))
-        };
-        assert_eq!(world.store.read(read).await.unwrap(), (0, 0));
-    });
+    world.pass(7 * DAY + 1);
+    let stored = network::retention::RetentionPeriods {
+        session_ttl_ms: DAY,
+        log_ms: DAY,
+        deliveries_ms: i64::MAX,
+        audit_ms: DAY,
+    };
+    network::retention::prune_expired(&world.store, stored, world.clock.now()).await.unwrap();
+    let read = move |tx: &mut Tx<'_>| {
+        let jobs = compliance::list(tx, app, "tweets", None)?.len();
+        Ok((jobs, compliance::list_results(tx, second.id, 0)?.len()))
+    };
+    assert_eq!(world.store.read(read).await.unwrap(), (0, 0));
 }

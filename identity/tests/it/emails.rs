@@ -6,7 +6,7 @@ use network::emails::{self, EmailMessage, EmailSendError, EmailSite, Mailer};
 use parking_lot::Mutex;
 use store::Tx;
 
-use test_stores::{World, on_each_engine};
+use test_stores::{World, each_engine};
 
 pub(crate) fn site() -> EmailSite {
     EmailSite::new("Locum", "https://locum.example/").unwrap()
@@ -62,36 +62,34 @@ fn email() -> EmailMessage {
     }
 }
 
-#[test]
-fn email_is_retried_until_it_is_sent() {
-    on_each_engine(async |world| {
-        let queue = |tx: &mut Tx<'_>| -> Result<(), Error> { Ok(emails::enqueue(tx, &email())?) };
-        let undone = move |tx: &mut Tx<'_>| -> Result<(), Error> {
-            queue(tx)?;
-            Err(Refusal::RateLimited.into())
-        };
-        world.refused(undone).await;
-        assert_eq!(count(&world).await, 0, "no email about what did not happen");
-        world.write(queue).await;
-        world.write(queue).await;
+#[each_engine]
+async fn email_is_retried_until_it_is_sent(world: World) {
+    let queue = |tx: &mut Tx<'_>| -> Result<(), Error> { Ok(emails::enqueue(tx, &email())?) };
+    let undone = move |tx: &mut Tx<'_>| -> Result<(), Error> {
+        queue(tx)?;
+        Err(Refusal::RateLimited.into())
+    };
+    world.refused(undone).await;
+    assert_eq!(count(&world).await, 0, "no email about what did not happen");
+    world.write(queue).await;
+    world.write(queue).await;
 
-        let mut now = world.clock.now().plus_ms(1000);
-        let (failing, (recorder, mailer)) = (recording_mailer(true).1, recording_mailer(false));
-        let round = emails::send_due_emails(&world.store, &failing, now).await.unwrap();
-        assert_eq!((round.sent, round.deferred), (0, 2));
-        let round = emails::send_due_emails(&world.store, &mailer, now).await.unwrap();
-        assert_eq!(round, emails::EmailBatchResult::default(), "not again at once");
-        now = now.plus_ms(10_000);
-        let both =
-            (emails::send_due_emails(&world.store, &mailer, now), emails::send_due_emails(&world.store, &mailer, now));
-        let (one, other) = tokio::join!(both.0, both.1);
-        assert_eq!(one.unwrap().sent + other.unwrap().sent, 2, "each by one sender");
-        assert_eq!(*recorder.sent.lock(), ["ada@example.org the text"; 2]);
-        let list = |tx: &mut Tx<'_>| Ok(emails::list(tx, None, 1)?);
-        let stored = world.store.read(list).await.unwrap().remove(0);
-        assert!(stored.text.is_none() && stored.sent_at.is_some(), "its text is forgotten");
-        assert!(!stored.subject.contains('\n'));
-    });
+    let mut now = world.clock.now().plus_ms(1000);
+    let (failing, (recorder, mailer)) = (recording_mailer(true).1, recording_mailer(false));
+    let round = emails::send_due_emails(&world.store, &failing, now).await.unwrap();
+    assert_eq!((round.sent, round.deferred), (0, 2));
+    let round = emails::send_due_emails(&world.store, &mailer, now).await.unwrap();
+    assert_eq!(round, emails::EmailBatchResult::default(), "not again at once");
+    now = now.plus_ms(10_000);
+    let both =
+        (emails::send_due_emails(&world.store, &mailer, now), emails::send_due_emails(&world.store, &mailer, now));
+    let (one, other) = tokio::join!(both.0, both.1);
+    assert_eq!(one.unwrap().sent + other.unwrap().sent, 2, "each by one sender");
+    assert_eq!(*recorder.sent.lock(), ["ada@example.org the text"; 2]);
+    let list = |tx: &mut Tx<'_>| Ok(emails::list(tx, None, 1)?);
+    let stored = world.store.read(list).await.unwrap().remove(0);
+    assert!(stored.text.is_none() && stored.sent_at.is_some(), "its text is forgotten");
+    assert!(!stored.subject.contains('\n'));
 }
 
 /// Takes six minutes for each email, and fails.
@@ -104,20 +102,18 @@ impl Mailer for SlowMailer {
     }
 }
 
-#[test]
-fn retries_are_timed_from_each_attempt_of_a_slow_batch() {
-    on_each_engine(async |world| {
-        for _ in 0..2 {
-            world.write(|tx| Ok(emails::enqueue(tx, &email())?)).await;
-        }
-        let start = world.clock.now();
-        let mailer: Arc<dyn Mailer> = Arc::new(SlowMailer(world.clock.clone()));
-        assert_eq!(emails::send_due_emails(&world.store, &mailer, start).await.unwrap().deferred, 2);
-        let listed = world.store.read(|tx: &mut Tx<'_>| Ok(emails::list(tx, None, 9)?)).await.unwrap();
-        let mut due: Vec<i64> = listed.iter().map(|stored| stored.due_at.unwrap().ms() - start.ms()).collect();
-        due.sort_unstable();
-        assert_eq!(due, [370_000, 730_000]);
-    });
+#[each_engine]
+async fn retries_are_timed_from_each_attempt_of_a_slow_batch(world: World) {
+    for _ in 0..2 {
+        world.write(|tx| Ok(emails::enqueue(tx, &email())?)).await;
+    }
+    let start = world.clock.now();
+    let mailer: Arc<dyn Mailer> = Arc::new(SlowMailer(world.clock.clone()));
+    assert_eq!(emails::send_due_emails(&world.store, &mailer, start).await.unwrap().deferred, 2);
+    let listed = world.store.read(|tx: &mut Tx<'_>| Ok(emails::list(tx, None, 9)?)).await.unwrap();
+    let mut due: Vec<i64> = listed.iter().map(|stored| stored.due_at.unwrap().ms() - start.ms()).collect();
+    due.sort_unstable();
+    assert_eq!(due, [370_000, 730_000]);
 }
 
 /// Says that it began and takes half a second.
@@ -131,19 +127,17 @@ impl Mailer for LateMailer {
     }
 }
 
-#[test]
-fn stopping_sender_records_the_email_that_it_is_sending() {
-    on_each_engine(async |world| {
-        for _ in 0..2 {
-            world.write(|tx| Ok(emails::enqueue(tx, &email())?)).await;
-        }
-        let (began, mut begins) = tokio::sync::mpsc::unbounded_channel();
-        let stop = Box::pin(async move { begins.recv().await.unwrap() });
-        emails::run_sender(Arc::clone(&world.store), Arc::new(LateMailer(began)), stop).await;
-        let listed = world.store.read(|tx: &mut Tx<'_>| Ok(emails::list(tx, None, 9)?)).await.unwrap();
-        assert_eq!(listed.iter().filter(|stored| stored.sent_at.is_some()).count(), 1);
-        assert!(listed.iter().any(|stored| stored.sent_at.is_none() && stored.tries == 0));
-    });
+#[each_engine]
+async fn stopping_sender_records_the_email_that_it_is_sending(world: World) {
+    for _ in 0..2 {
+        world.write(|tx| Ok(emails::enqueue(tx, &email())?)).await;
+    }
+    let (began, mut begins) = tokio::sync::mpsc::unbounded_channel();
+    let stop = Box::pin(async move { begins.recv().await.unwrap() });
+    emails::run_sender(Arc::clone(&world.store), Arc::new(LateMailer(began)), stop).await;
+    let listed = world.store.read(|tx: &mut Tx<'_>| Ok(emails::list(tx, None, 9)?)).await.unwrap();
+    assert_eq!(listed.iter().filter(|stored| stored.sent_at.is_some()).count(), 1);
+    assert!(listed.iter().any(|stored| stored.sent_at.is_none() && stored.tries == 0));
 }
 
 /// Says that it began, and waits until its sender has stopped.
@@ -157,64 +151,58 @@ impl Mailer for SilentMailer {
     }
 }
 
-#[test]
-fn stopping_sender_leaves_an_email_to_a_silent_server_in_the_queue() {
-    on_each_engine(async |world| {
-        world.write(|tx| Ok(emails::enqueue(tx, &email())?)).await;
-        let (began, mut begins) = tokio::sync::mpsc::unbounded_channel();
-        let (release, released) = std::sync::mpsc::channel();
-        let stop = Box::pin(async move { begins.recv().await.unwrap() });
-        let mailer = Arc::new(SilentMailer(began, Mutex::new(released)));
-        let running = emails::run_sender(Arc::clone(&world.store), mailer, stop);
-        let stopped = tokio::time::timeout(std::time::Duration::from_secs(3), running).await;
-        drop(release);
-        stopped.expect("the sender stops");
-        let listed = world.store.read(|tx: &mut Tx<'_>| Ok(emails::list(tx, None, 9)?)).await.unwrap();
-        assert!(listed[0].sent_at.is_none() && listed[0].due_at.is_some());
-    });
+#[each_engine]
+async fn stopping_sender_leaves_an_email_to_a_silent_server_in_the_queue(world: World) {
+    world.write(|tx| Ok(emails::enqueue(tx, &email())?)).await;
+    let (began, mut begins) = tokio::sync::mpsc::unbounded_channel();
+    let (release, released) = std::sync::mpsc::channel();
+    let stop = Box::pin(async move { begins.recv().await.unwrap() });
+    let mailer = Arc::new(SilentMailer(began, Mutex::new(released)));
+    let running = emails::run_sender(Arc::clone(&world.store), mailer, stop);
+    let stopped = tokio::time::timeout(std::time::Duration::from_secs(3), running).await;
+    drop(release);
+    stopped.expect("the sender stops");
+    let listed = world.store.read(|tx: &mut Tx<'_>| Ok(emails::list(tx, None, 9)?)).await.unwrap();
+    assert!(listed[0].sent_at.is_none() && listed[0].due_at.is_some());
 }
 
-#[test]
-fn undeliverable_email_is_abandoned() {
-    on_each_engine(async |world| {
-        world.write(|tx| Ok(emails::enqueue(tx, &email())?)).await;
-        let mut now = world.clock.now().plus_ms(1000);
-        let (failing, mailer) = (recording_mailer(true).1, recording_mailer(false).1);
-        let mut given_up = 0;
-        for _ in 0..9 {
-            let round = emails::send_due_emails(&world.store, &failing, now).await.unwrap();
-            assert_eq!(round.deferred + round.abandoned, 1);
-            given_up += round.abandoned;
-            now = now.plus_ms(7_200_000);
-        }
-        assert_eq!(given_up, 1);
-        let round = emails::send_due_emails(&world.store, &mailer, now).await.unwrap();
-        assert_eq!(round, emails::EmailBatchResult::default());
-    });
+#[each_engine]
+async fn undeliverable_email_is_abandoned(world: World) {
+    world.write(|tx| Ok(emails::enqueue(tx, &email())?)).await;
+    let mut now = world.clock.now().plus_ms(1000);
+    let (failing, mailer) = (recording_mailer(true).1, recording_mailer(false).1);
+    let mut given_up = 0;
+    for _ in 0..9 {
+        let round = emails::send_due_emails(&world.store, &failing, now).await.unwrap();
+        assert_eq!(round.deferred + round.abandoned, 1);
+        given_up += round.abandoned;
+        now = now.plus_ms(7_200_000);
+    }
+    assert_eq!(given_up, 1);
+    let round = emails::send_due_emails(&world.store, &mailer, now).await.unwrap();
+    assert_eq!(round, emails::EmailBatchResult::default());
 }
 
-#[test]
-fn permanently_refused_or_expired_email_is_not_retried() {
-    on_each_engine(async |world| {
-        let misled = EmailMessage { to: "nobody@example.org".to_owned(), ..email() };
-        world.write(move |tx| Ok(emails::enqueue(tx, &misled)?)).await;
-        let until = world.clock.now().plus_ms(60_000);
-        let linked = EmailMessage { expires_at: Some(until), ..email() };
-        let queue = move |tx: &mut Tx<'_>| -> Result<(), Error> { Ok(emails::enqueue(tx, &linked)?) };
-        world.write(queue.clone()).await;
-        let now = base::clock::wall_time().plus_ms(1000);
-        let (_, mailer) = recording_mailer(false);
-        let round = emails::send_due_emails(&world.store, &mailer, now).await.unwrap();
-        assert_eq!((round.sent, round.abandoned, round.expired), (1, 1, 0));
-        world.write(queue).await;
-        world.pass(60_000);
-        let round = emails::send_due_emails(&world.store, &mailer, now.plus_ms(10_000_000)).await;
-        assert_eq!(round.unwrap().expired, 1);
-        let list = |tx: &mut Tx<'_>| Ok(emails::list(tx, None, 9)?);
-        for stored in world.store.read(list).await.unwrap() {
-            assert!(stored.text.is_none() && stored.due_at.is_none());
-        }
-    });
+#[each_engine]
+async fn permanently_refused_or_expired_email_is_not_retried(world: World) {
+    let misled = EmailMessage { to: "nobody@example.org".to_owned(), ..email() };
+    world.write(move |tx| Ok(emails::enqueue(tx, &misled)?)).await;
+    let until = world.clock.now().plus_ms(60_000);
+    let linked = EmailMessage { expires_at: Some(until), ..email() };
+    let queue = move |tx: &mut Tx<'_>| -> Result<(), Error> { Ok(emails::enqueue(tx, &linked)?) };
+    world.write(queue.clone()).await;
+    let now = base::clock::wall_time().plus_ms(1000);
+    let (_, mailer) = recording_mailer(false);
+    let round = emails::send_due_emails(&world.store, &mailer, now).await.unwrap();
+    assert_eq!((round.sent, round.abandoned, round.expired), (1, 1, 0));
+    world.write(queue).await;
+    world.pass(60_000);
+    let round = emails::send_due_emails(&world.store, &mailer, now.plus_ms(10_000_000)).await;
+    assert_eq!(round.unwrap().expired, 1);
+    let list = |tx: &mut Tx<'_>| Ok(emails::list(tx, None, 9)?);
+    for stored in world.store.read(list).await.unwrap() {
+        assert!(stored.text.is_none() && stored.due_at.is_none());
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use store::key_rotation::{self, KeyRotationCursor, KeyRotationStep};
 use store::{Store, Tx};
 use tokio::task::JoinSet;
 
-use test_stores::{World, on_each_engine};
+use test_stores::{World, each_engine};
 
 fn key(seed: u64) -> MasterKey {
     MasterKey::generate(&Rng::from_seed(seed)).unwrap()
@@ -51,47 +51,45 @@ async fn is_readable(world: &World, id: base::AppId, user: UserId) {
     assert!(bearer.expose_secret().len() > 90);
 }
 
-#[test]
-fn old_secrets_stay_readable_and_new_ones_use_the_new_key() {
-    on_each_engine(async |world| {
-        let ada = world.user("ada").await;
-        let mint = |id| move |tx: &mut Tx<'_>| tokens::mint_oauth1(tx, id, ada, Permission::Write);
-        let mut all = Vec::new();
-        for number in 0..25 {
-            let id = app(&world.store, number).await;
-            world.write(mint(id)).await;
-            all.push(id);
-        }
-        let keyring = &world.store.context().keyring;
-        let (_, before) = walk(&world.store, true).await;
-        assert!(before > 100, "{before}");
-        keyring.rotate(key(2));
-        assert_eq!(walk(&world.store, true).await, (0, 0));
-        is_readable(&world, all[0], ada).await;
-        let new = app(&world.store, 25).await;
-        world.write(mint(new)).await;
-        assert_eq!(walk(&world.store, true).await, (0, 4));
+#[each_engine]
+async fn old_secrets_stay_readable_and_new_ones_use_the_new_key(world: World) {
+    let ada = world.user("ada").await;
+    let mint = |id| move |tx: &mut Tx<'_>| tokens::mint_oauth1(tx, id, ada, Permission::Write);
+    let mut all = Vec::new();
+    for number in 0..25 {
+        let id = app(&world.store, number).await;
+        world.write(mint(id)).await;
+        all.push(id);
+    }
+    let keyring = &world.store.context().keyring;
+    let (_, before) = walk(&world.store, true).await;
+    assert!(before > 100, "{before}");
+    keyring.rotate(key(2));
+    assert_eq!(walk(&world.store, true).await, (0, 0));
+    is_readable(&world, all[0], ada).await;
+    let new = app(&world.store, 25).await;
+    world.write(mint(new)).await;
+    assert_eq!(walk(&world.store, true).await, (0, 4));
 
-        // Broken off after a few steps, and begun anew, nothing is done twice.
-        let mut from = KeyRotationCursor::default();
-        let mut first = 0;
-        for _ in 0..4 {
-            let done = step(&world.store, from, false).await;
-            first += done.reencrypted;
-            from = done.next.unwrap();
-        }
-        assert!(first > 0 && first < before);
-        let (rest, current) = walk(&world.store, false).await;
-        assert_eq!((first + rest, current), (before, before + 4));
-        assert_eq!(walk(&world.store, false).await, (0, before + 4));
-        for id in &all {
-            is_readable(&world, *id, ada).await;
-        }
-        // The old key is needed no more.
-        let alone = Keyring::new(key(2), Vec::new());
-        assert!(is_enough(&world, alone).await);
-        assert!(!is_enough(&world, Keyring::new(key(1), Vec::new())).await);
-    });
+    // Broken off after a few steps, and begun anew, nothing is done twice.
+    let mut from = KeyRotationCursor::default();
+    let mut first = 0;
+    for _ in 0..4 {
+        let done = step(&world.store, from, false).await;
+        first += done.reencrypted;
+        from = done.next.unwrap();
+    }
+    assert!(first > 0 && first < before);
+    let (rest, current) = walk(&world.store, false).await;
+    assert_eq!((first + rest, current), (before, before + 4));
+    assert_eq!(walk(&world.store, false).await, (0, before + 4));
+    for id in &all {
+        is_readable(&world, *id, ada).await;
+    }
+    // The old key is needed no more.
+    let alone = Keyring::new(key(2), Vec::new());
+    assert!(is_enough(&world, alone).await);
+    assert!(!is_enough(&world, Keyring::new(key(1), Vec::new())).await);
 }
 
 /// Whether a ring opens the database.
@@ -107,37 +105,35 @@ async fn is_enough(world: &World, keyring: Keyring) -> bool {
     keyring.decrypt("master_key_check", &proof).is_ok()
 }
 
-#[test]
-fn secrets_are_re_encrypted_during_concurrent_writes() {
-    on_each_engine(async |world| {
-        let ids = {
-            let mut ids = Vec::new();
-            for number in 0..40 {
-                ids.push(app(&world.store, number).await);
-            }
-            ids
-        };
-        world.store.context().keyring.rotate(key(2));
-        let mut load = JoinSet::new();
-        for (number, id) in ids.iter().copied().enumerate() {
-            let store = Arc::clone(&world.store);
-            load.spawn(async move {
-                let rotate = move |tx: &mut Tx<'_>| apps::rotate_credential(tx, id, apps::AppCredentialKind::Api);
-                let keys = store.write(rotate).await.unwrap();
-                app(&store, 100 + number).await;
-                (id, keys.api_secret)
-            });
+#[each_engine]
+async fn secrets_are_re_encrypted_during_concurrent_writes(world: World) {
+    let ids = {
+        let mut ids = Vec::new();
+        for number in 0..40 {
+            ids.push(app(&world.store, number).await);
         }
-        walk(&world.store, false).await;
-        let changed = load.join_all().await;
-        walk(&world.store, false).await;
-        let (sealed, current) = walk(&world.store, false).await;
-        assert_eq!(sealed, 0);
-        assert!(current > 160, "{current}");
-        for (id, secret) in changed {
-            let read = move |tx: &mut Tx<'_>| Ok(store::apps::find_by_id(tx, id)?.unwrap());
-            let stored = world.store.read(read).await.unwrap();
-            assert_eq!(stored.api_secret, secret, "what was changed meanwhile stays");
-        }
-    });
+        ids
+    };
+    world.store.context().keyring.rotate(key(2));
+    let mut load = JoinSet::new();
+    for (number, id) in ids.iter().copied().enumerate() {
+        let store = Arc::clone(&world.store);
+        load.spawn(async move {
+            let rotate = move |tx: &mut Tx<'_>| apps::rotate_credential(tx, id, apps::AppCredentialKind::Api);
+            let keys = store.write(rotate).await.unwrap();
+            app(&store, 100 + number).await;
+            (id, keys.api_secret)
+        });
+    }
+    walk(&world.store, false).await;
+    let changed = load.join_all().await;
+    walk(&world.store, false).await;
+    let (sealed, current) = walk(&world.store, false).await;
+    assert_eq!(sealed, 0);
+    assert!(current > 160, "{current}");
+    for (id, secret) in changed {
+        let read = move |tx: &mut Tx<'_>| Ok(store::apps::find_by_id(tx, id)?.unwrap());
+        let stored = world.store.read(read).await.unwrap();
+        assert_eq!(stored.api_secret, secret, "what was changed meanwhile stays");
+    }
 }

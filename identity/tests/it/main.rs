@@ -39,3 +39,6 @@ mod sessions;
 mod sign_in;
 #[cfg(test)]
 mod webhooks;
+
+#[cfg(test)]
+use test_stores::on_each_engine;

@@ -13,7 +13,7 @@ use identity::tokens::{self, InspectedToken};
 use network::audit::AuditActor;
 use tokio::task::JoinSet;
 
-use test_stores::{World, on_each_engine};
+use test_stores::{World, each_engine};
 
 pub(crate) const CALLBACK: &str = "https://client.example/cb";
 const WRONG: &str = "Reverse auth credentials are invalid";
@@ -98,44 +98,41 @@ async fn level_of(world: &World, token: &Secret) -> String {
     }
 }
 
-#[test]
-fn verifier_of_an_approved_request_works_once() {
-    on_each_engine(async |world| {
-        let app = app(&world, "demo", &[CALLBACK]).await;
-        let ada = world.user("ada").await;
-        let pair = ask(&world, &app, "https://client.example/cb?id=7&x=%20", None).await;
-        assert!(pair.token.expose_secret().len() >= 27);
-        assert_eq!(pending(&world, &pair.token).await, Ok(Permission::Write));
-        let Ok(OAuth1Approval::Redirect(url)) = approve(&world, &pair, ada).await else {
-            panic!("no redirect");
-        };
-        let head =
-            format!("https://client.example/cb?id=7&x=%20&oauth_token={}&oauth_verifier=", pair.token.expose_secret());
-        let code = url.strip_prefix(&head).unwrap();
-        assert_eq!(code.len(), 32);
-        let access = exchange(&world, &app, &pair, code).await.unwrap();
-        assert_eq!((access.user_id, access.screen_name.as_str()), (ada, "ada"));
-        assert!(access.token.expose_secret().starts_with(&format!("{ada}-")));
-        assert_eq!(level_of(&world, &access.token).await, "write");
-        let twice = exchange(&world, &app, &pair, code).await.unwrap_err();
-        assert_eq!(twice, OVER);
-        let token = pair.token.clone();
-        let stored =
-            world.write(move |tx| Ok(flow::find_request_token_secret(tx, token.expose_secret())?)).await.unwrap();
-        assert_eq!((stored.app_id, stored.secret), (app.id, pair.secret));
+#[each_engine]
+async fn verifier_of_an_approved_request_works_once(world: World) {
+    let app = app(&world, "demo", &[CALLBACK]).await;
+    let ada = world.user("ada").await;
+    let pair = ask(&world, &app, "https://client.example/cb?id=7&x=%20", None).await;
+    assert!(pair.token.expose_secret().len() >= 27);
+    assert_eq!(pending(&world, &pair.token).await, Ok(Permission::Write));
+    let Ok(OAuth1Approval::Redirect(url)) = approve(&world, &pair, ada).await else {
+        panic!("no redirect");
+    };
+    let head =
+        format!("https://client.example/cb?id=7&x=%20&oauth_token={}&oauth_verifier=", pair.token.expose_secret());
+    let code = url.strip_prefix(&head).unwrap();
+    assert_eq!(code.len(), 32);
+    let access = exchange(&world, &app, &pair, code).await.unwrap();
+    assert_eq!((access.user_id, access.screen_name.as_str()), (ada, "ada"));
+    assert!(access.token.expose_secret().starts_with(&format!("{ada}-")));
+    assert_eq!(level_of(&world, &access.token).await, "write");
+    let twice = exchange(&world, &app, &pair, code).await.unwrap_err();
+    assert_eq!(twice, OVER);
+    let token = pair.token.clone();
+    let stored = world.write(move |tx| Ok(flow::find_request_token_secret(tx, token.expose_secret())?)).await.unwrap();
+    assert_eq!((stored.app_id, stored.secret), (app.id, pair.secret));
 
-        // The same live access token, until it is invalidated.
-        let pair = ask(&world, &app, CALLBACK, None).await;
-        let code = verifier(approve(&world, &pair, ada).await);
-        let second = exchange(&world, &app, &pair, &code).await.unwrap();
-        assert_eq!((&second.token, &second.secret), (&access.token, &access.secret));
-        let text = access.token.clone();
-        world.write(move |tx| tokens::revoke(tx, text.expose_secret())).await;
-        let pair = ask(&world, &app, CALLBACK, None).await;
-        let code = verifier(approve(&world, &pair, ada).await);
-        let third = exchange(&world, &app, &pair, &code).await.unwrap();
-        assert_ne!(third.token, access.token);
-    });
+    // The same live access token, until it is invalidated.
+    let pair = ask(&world, &app, CALLBACK, None).await;
+    let code = verifier(approve(&world, &pair, ada).await);
+    let second = exchange(&world, &app, &pair, &code).await.unwrap();
+    assert_eq!((&second.token, &second.secret), (&access.token, &access.secret));
+    let text = access.token.clone();
+    world.write(move |tx| tokens::revoke(tx, text.expose_secret())).await;
+    let pair = ask(&world, &app, CALLBACK, None).await;
+    let code = verifier(approve(&world, &pair, ada).await);
+    let third = exchange(&world, &app, &pair, &code).await.unwrap();
+    assert_ne!(third.token, access.token);
 }
 
 /// What is done with a request token before it is looked at.
@@ -183,150 +180,138 @@ async fn prepare(world: &World, app: &mut App, user: UserId, pair: &RequestToken
     code
 }
 
-#[test]
-fn request_token_refuses_steps_out_of_order() {
-    on_each_engine(async |world| {
-        let app_over = "Unauthenticated(App)";
-        let table = [
-            (Before::Nothing, None, WRONG),
-            (Before::Approved, Some(RequestTokenProblem::Used), "ok"),
-            (Before::Denied, Some(RequestTokenProblem::Denied), OVER),
-            (Before::Exchanged, Some(RequestTokenProblem::Used), OVER),
-            (Before::Expired, Some(RequestTokenProblem::Expired), OVER),
-            (Before::ApprovedThenExpired, Some(RequestTokenProblem::Used), OVER),
-            (Before::Guessed, Some(RequestTokenProblem::Used), OVER),
-            (Before::AppSuspended, Some(RequestTokenProblem::Used), app_over),
-            (Before::AppDeleted, Some(RequestTokenProblem::Used), app_over),
-            (Before::UserSuspended, Some(RequestTokenProblem::Used), OVER),
-        ];
-        for (before, deleted, exchanged) in table {
-            let name = format!("{before:?}").to_lowercase();
-            let name: &'static str = name.chars().take(14).collect::<String>().leak();
-            let mut app = app(&world, name, &[CALLBACK]).await;
-            let user = world.user(name).await;
-            let other = world.user(format!("{name}2").leak()).await;
-            let pair = ask(&world, &app, CALLBACK, None).await;
-            let code = prepare(&world, &mut app, user, &pair, before).await;
-            let id = app.id;
-            match exchange(&world, &app, &pair, &code).await {
-                Ok(_) => assert_eq!(exchanged, "ok", "{before:?}"),
-                Err(refused) => assert!(refused.contains(exchanged), "{before:?}: {refused}"),
-            }
-            if matches!(before, Before::UserSuspended) {
-                continue;
-            }
-            match deleted {
-                None => assert!(pending(&world, &pair.token).await.is_ok(), "{before:?}"),
-                Some(deleted) => {
-                    assert_eq!(pending(&world, &pair.token).await, Err(deleted), "{before:?}");
-                    assert_eq!(approve(&world, &pair, other).await, Err(deleted), "{before:?}");
-                    assert_eq!(deny(&world, &pair).await, Err(deleted), "{before:?}");
-                }
-            }
-            world.write(move |tx| apps::delete(tx, id)).await;
-            let waits = deleted.unwrap_or(RequestTokenProblem::App);
-            assert_eq!(pending(&world, &pair.token).await, Err(waits), "{before:?}");
-        }
-        let unknown = Secret::new("x".repeat(32));
-        assert_eq!(pending(&world, &unknown).await, Err(RequestTokenProblem::Unknown));
-    });
-}
-
-#[test]
-fn second_approval_by_the_same_user_has_the_verifier_that_works() {
-    on_each_engine(async |world| {
-        let app = app(&world, "demo", &[CALLBACK]).await;
-        let (ada, bob) = (world.user("ada").await, world.user("bob").await);
+#[each_engine]
+async fn request_token_refuses_steps_out_of_order(world: World) {
+    let app_over = "Unauthenticated(App)";
+    let table = [
+        (Before::Nothing, None, WRONG),
+        (Before::Approved, Some(RequestTokenProblem::Used), "ok"),
+        (Before::Denied, Some(RequestTokenProblem::Denied), OVER),
+        (Before::Exchanged, Some(RequestTokenProblem::Used), OVER),
+        (Before::Expired, Some(RequestTokenProblem::Expired), OVER),
+        (Before::ApprovedThenExpired, Some(RequestTokenProblem::Used), OVER),
+        (Before::Guessed, Some(RequestTokenProblem::Used), OVER),
+        (Before::AppSuspended, Some(RequestTokenProblem::Used), app_over),
+        (Before::AppDeleted, Some(RequestTokenProblem::Used), app_over),
+        (Before::UserSuspended, Some(RequestTokenProblem::Used), OVER),
+    ];
+    for (before, deleted, exchanged) in table {
+        let name = format!("{before:?}").to_lowercase();
+        let name: &'static str = name.chars().take(14).collect::<String>().leak();
+        let mut app = app(&world, name, &[CALLBACK]).await;
+        let user = world.user(name).await;
+        let other = world.user(format!("{name}2").leak()).await;
         let pair = ask(&world, &app, CALLBACK, None).await;
-        let first = verifier(approve(&world, &pair, ada).await);
-        assert_eq!(approve(&world, &pair, bob).await, Err(RequestTokenProblem::Used));
-        assert!(exchange(&world, &app, &pair, "wrong").await.unwrap_err().contains(WRONG));
-        let second = verifier(approve(&world, &pair, ada).await);
-        // A second approval gives no more attempts to guess.
-        for _ in 2..MAX_VERIFIER_TRIES {
-            assert!(exchange(&world, &app, &pair, &first).await.unwrap_err().contains(WRONG));
+        let code = prepare(&world, &mut app, user, &pair, before).await;
+        let id = app.id;
+        match exchange(&world, &app, &pair, &code).await {
+            Ok(_) => assert_eq!(exchanged, "ok", "{before:?}"),
+            Err(refused) => assert!(refused.contains(exchanged), "{before:?}: {refused}"),
         }
-        assert_eq!(exchange(&world, &app, &pair, &second).await.unwrap().user_id, ada);
-        assert_eq!(approve(&world, &pair, ada).await, Err(RequestTokenProblem::Used));
-
-        let pair = ask(&world, &app, CALLBACK, None).await;
-        approve(&world, &pair, ada).await.unwrap();
-        for _ in 0..MAX_VERIFIER_TRIES {
-            exchange(&world, &app, &pair, "wrong").await.unwrap_err();
+        if matches!(before, Before::UserSuspended) {
+            continue;
         }
-        assert_eq!(approve(&world, &pair, ada).await, Err(RequestTokenProblem::Used));
-    });
+        match deleted {
+            None => assert!(pending(&world, &pair.token).await.is_ok(), "{before:?}"),
+            Some(deleted) => {
+                assert_eq!(pending(&world, &pair.token).await, Err(deleted), "{before:?}");
+                assert_eq!(approve(&world, &pair, other).await, Err(deleted), "{before:?}");
+                assert_eq!(deny(&world, &pair).await, Err(deleted), "{before:?}");
+            }
+        }
+        world.write(move |tx| apps::delete(tx, id)).await;
+        let waits = deleted.unwrap_or(RequestTokenProblem::App);
+        assert_eq!(pending(&world, &pair.token).await, Err(waits), "{before:?}");
+    }
+    let unknown = Secret::new("x".repeat(32));
+    assert_eq!(pending(&world, &unknown).await, Err(RequestTokenProblem::Unknown));
 }
 
-#[test]
-fn verifier_is_exchanged_by_its_own_app_with_all_parameters() {
-    on_each_engine(async |world| {
-        let (mine, other) = (app(&world, "mine", &[CALLBACK]).await, app(&world, "other", &[CALLBACK]).await);
-        let ada = world.user("ada").await;
-        let pair = ask(&world, &mine, CALLBACK, None).await;
-        let code = verifier(approve(&world, &pair, ada).await);
-        assert_eq!(exchange(&world, &other, &pair, &code).await.unwrap_err(), OVER);
-        let none = RequestTokenPair { token: Secret::new(""), ..pair.clone() };
-        let missing = exchange(&world, &mine, &none, &code).await.unwrap_err();
-        assert!(missing.contains("Request token missing"), "{missing}");
-        let empty = exchange(&world, &mine, &pair, "").await.unwrap_err();
-        assert!(empty.contains(WRONG), "{empty}");
-        assert!(exchange(&world, &mine, &pair, &code).await.is_ok());
-    });
+#[each_engine]
+async fn second_approval_by_the_same_user_has_the_verifier_that_works(world: World) {
+    let app = app(&world, "demo", &[CALLBACK]).await;
+    let (ada, bob) = (world.user("ada").await, world.user("bob").await);
+    let pair = ask(&world, &app, CALLBACK, None).await;
+    let first = verifier(approve(&world, &pair, ada).await);
+    assert_eq!(approve(&world, &pair, bob).await, Err(RequestTokenProblem::Used));
+    assert!(exchange(&world, &app, &pair, "wrong").await.unwrap_err().contains(WRONG));
+    let second = verifier(approve(&world, &pair, ada).await);
+    // A second approval gives no more attempts to guess.
+    for _ in 2..MAX_VERIFIER_TRIES {
+        assert!(exchange(&world, &app, &pair, &first).await.unwrap_err().contains(WRONG));
+    }
+    assert_eq!(exchange(&world, &app, &pair, &second).await.unwrap().user_id, ada);
+    assert_eq!(approve(&world, &pair, ada).await, Err(RequestTokenProblem::Used));
+
+    let pair = ask(&world, &app, CALLBACK, None).await;
+    approve(&world, &pair, ada).await.unwrap();
+    for _ in 0..MAX_VERIFIER_TRIES {
+        exchange(&world, &app, &pair, "wrong").await.unwrap_err();
+    }
+    assert_eq!(approve(&world, &pair, ada).await, Err(RequestTokenProblem::Used));
 }
 
-#[test]
-fn pin_has_seven_digits_and_five_attempts() {
-    on_each_engine(async |world| {
-        let app = app(&world, "desktop", &[]).await;
-        let ada = world.user("ada").await;
-        let pair = ask(&world, &app, "oob", None).await;
-        let pin = verifier(approve(&world, &pair, ada).await);
-        assert!(pin.len() == 7 && pin.bytes().all(|digit| digit.is_ascii_digit()), "{pin}");
-        for _ in 1..MAX_VERIFIER_TRIES {
-            assert!(exchange(&world, &app, &pair, "0000000").await.is_err());
-        }
-        assert!(exchange(&world, &app, &pair, &pin).await.is_ok(), "the fifth try");
-        let pair = ask(&world, &app, "oob", None).await;
-        assert_eq!(deny(&world, &pair).await, Ok(None));
-
-        // However many guess at once, five are heard.
-        let pair = ask(&world, &app, "oob", None).await;
-        let pin = verifier(approve(&world, &pair, ada).await);
-        let mut guesses = JoinSet::new();
-        for guess in 0..40 {
-            let (store, app, token) = (world.store.clone(), app.clone(), pair.token.clone());
-            let guess = format!("{guess:07}");
-            let work =
-                move |tx: &mut store::Tx<'_>| flow::exchange_request_token(tx, &app, token.expose_secret(), &guess);
-            guesses.spawn(async move { store.write(work).await });
-        }
-        let received = guesses.join_all().await;
-        let received = received.iter().filter(|response| response.is_ok()).count();
-        assert_eq!(i64::try_from(received).unwrap(), MAX_VERIFIER_TRIES);
-        assert_eq!(exchange(&world, &app, &pair, &pin).await.unwrap_err(), OVER);
-    });
+#[each_engine]
+async fn verifier_is_exchanged_by_its_own_app_with_all_parameters(world: World) {
+    let (mine, other) = (app(&world, "mine", &[CALLBACK]).await, app(&world, "other", &[CALLBACK]).await);
+    let ada = world.user("ada").await;
+    let pair = ask(&world, &mine, CALLBACK, None).await;
+    let code = verifier(approve(&world, &pair, ada).await);
+    assert_eq!(exchange(&world, &other, &pair, &code).await.unwrap_err(), OVER);
+    let none = RequestTokenPair { token: Secret::new(""), ..pair.clone() };
+    let missing = exchange(&world, &mine, &none, &code).await.unwrap_err();
+    assert!(missing.contains("Request token missing"), "{missing}");
+    let empty = exchange(&world, &mine, &pair, "").await.unwrap_err();
+    assert!(empty.contains(WRONG), "{empty}");
+    assert!(exchange(&world, &mine, &pair, &code).await.is_ok());
 }
 
-#[test]
-fn concurrent_verifier_exchanges_succeed_once() {
-    on_each_engine(async |world| {
-        let app = app(&world, "demo", &[CALLBACK]).await;
-        let ada = world.user("ada").await;
-        let pair = ask(&world, &app, CALLBACK, None).await;
-        let code = verifier(approve(&world, &pair, ada).await);
-        let mut all = JoinSet::new();
-        for _ in 0..50 {
-            let (store, app, token) = (world.store.clone(), app.clone(), pair.token.clone());
-            let code = code.clone();
-            let work =
-                move |tx: &mut store::Tx<'_>| flow::exchange_request_token(tx, &app, token.expose_secret(), &code);
-            all.spawn(async move { store.write(work).await });
-        }
-        let answers = all.join_all().await;
-        let won = answers.iter().filter(|response| matches!(response, Ok(GrantOutcome::Done(_)))).count();
-        assert_eq!(won, 1);
-        let refused = |response: &&Result<_, Error>| matches!(response, Err(Error::Refused(_)));
-        assert_eq!(answers.iter().filter(refused).count(), 49);
-    });
+#[each_engine]
+async fn pin_has_seven_digits_and_five_attempts(world: World) {
+    let app = app(&world, "desktop", &[]).await;
+    let ada = world.user("ada").await;
+    let pair = ask(&world, &app, "oob", None).await;
+    let pin = verifier(approve(&world, &pair, ada).await);
+    assert!(pin.len() == 7 && pin.bytes().all(|digit| digit.is_ascii_digit()), "{pin}");
+    for _ in 1..MAX_VERIFIER_TRIES {
+        assert!(exchange(&world, &app, &pair, "0000000").await.is_err());
+    }
+    assert!(exchange(&world, &app, &pair, &pin).await.is_ok(), "the fifth try");
+    let pair = ask(&world, &app, "oob", None).await;
+    assert_eq!(deny(&world, &pair).await, Ok(None));
+
+    // However many guess at once, five are heard.
+    let pair = ask(&world, &app, "oob", None).await;
+    let pin = verifier(approve(&world, &pair, ada).await);
+    let mut guesses = JoinSet::new();
+    for guess in 0..40 {
+        let (store, app, token) = (world.store.clone(), app.clone(), pair.token.clone());
+        let guess = format!("{guess:07}");
+        let work = move |tx: &mut store::Tx<'_>| flow::exchange_request_token(tx, &app, token.expose_secret(), &guess);
+        guesses.spawn(async move { store.write(work).await });
+    }
+    let received = guesses.join_all().await;
+    let received = received.iter().filter(|response| response.is_ok()).count();
+    assert_eq!(i64::try_from(received).unwrap(), MAX_VERIFIER_TRIES);
+    assert_eq!(exchange(&world, &app, &pair, &pin).await.unwrap_err(), OVER);
+}
+
+#[each_engine]
+async fn concurrent_verifier_exchanges_succeed_once(world: World) {
+    let app = app(&world, "demo", &[CALLBACK]).await;
+    let ada = world.user("ada").await;
+    let pair = ask(&world, &app, CALLBACK, None).await;
+    let code = verifier(approve(&world, &pair, ada).await);
+    let mut all = JoinSet::new();
+    for _ in 0..50 {
+        let (store, app, token) = (world.store.clone(), app.clone(), pair.token.clone());
+        let code = code.clone();
+        let work = move |tx: &mut store::Tx<'_>| flow::exchange_request_token(tx, &app, token.expose_secret(), &code);
+        all.spawn(async move { store.write(work).await });
+    }
+    let answers = all.join_all().await;
+    let won = answers.iter().filter(|response| matches!(response, Ok(GrantOutcome::Done(_)))).count();
+    assert_eq!(won, 1);
+    let refused = |response: &&Result<_, Error>| matches!(response, Err(Error::Refused(_)));
+    assert_eq!(answers.iter().filter(refused).count(), 49);
 }

@@ -16,7 +16,7 @@ use identity::tokens::{self, InspectedToken};
 use network::audit::AuditActor;
 use store::Tx;
 
-use test_stores::{World, on_each_engine};
+use test_stores::{World, each_engine};
 
 const CALLBACK: &str = "https://client.example/cb";
 const ADDRESS: &str = "192.0.2.1";
@@ -161,108 +161,100 @@ pub(crate) async fn events(world: &World, kind: &str) -> usize {
     world.log().await.iter().filter(|event| event.kind == kind).count()
 }
 
-#[test]
-fn authorization_code_is_exchanged_once() {
-    on_each_engine(async |world| {
-        let ada = world.user("ada").await;
-        for (name, kind) in [("web", OAuthClientKind::Web), ("native", OAuthClientKind::Native)] {
-            let party = party(&world, name, kind).await;
-            let url = approve(&world, question(&party), ada).await;
-            let head = format!("{CALLBACK}?state=a%20b%26c&code=");
-            let code = url.strip_prefix(&head).unwrap();
-            assert!(code.len() >= 22 && code.bytes().all(|byte| byte.is_ascii_alphanumeric()));
-            let first = exchange(&world, &rules(), &party, with_code(code)).await.unwrap();
-            assert_eq!(first.expires_in, 7200);
-            assert_eq!(first.scopes.to_string(), SCOPES);
-            let next = first.refresh.clone().unwrap();
-            assert!(is_live(&world, &first.access).await && is_live(&world, &next).await);
-            let reused = events(&world, "token.reuse").await;
-            for _ in 0..2 {
-                let again = exchange(&world, &rules(), &party, with_code(code)).await;
-                assert_eq!(again.unwrap_err(), CODE);
-            }
-            assert!(!is_live(&world, &first.access).await && !is_live(&world, &next).await);
-            assert_eq!(events(&world, "token.reuse").await, reused + 1);
+#[each_engine]
+async fn authorization_code_is_exchanged_once(world: World) {
+    let ada = world.user("ada").await;
+    for (name, kind) in [("web", OAuthClientKind::Web), ("native", OAuthClientKind::Native)] {
+        let party = party(&world, name, kind).await;
+        let url = approve(&world, question(&party), ada).await;
+        let head = format!("{CALLBACK}?state=a%20b%26c&code=");
+        let code = url.strip_prefix(&head).unwrap();
+        assert!(code.len() >= 22 && code.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+        let first = exchange(&world, &rules(), &party, with_code(code)).await.unwrap();
+        assert_eq!(first.expires_in, 7200);
+        assert_eq!(first.scopes.to_string(), SCOPES);
+        let next = first.refresh.clone().unwrap();
+        assert!(is_live(&world, &first.access).await && is_live(&world, &next).await);
+        let reused = events(&world, "token.reuse").await;
+        for _ in 0..2 {
+            let again = exchange(&world, &rules(), &party, with_code(code)).await;
+            assert_eq!(again.unwrap_err(), CODE);
         }
-    });
+        assert!(!is_live(&world, &first.access).await && !is_live(&world, &next).await);
+        assert_eq!(events(&world, "token.reuse").await, reused + 1);
+    }
 }
 
-#[test]
-fn authorization_code_is_bound_to_its_request() {
-    on_each_engine(async |world| {
-        let ada = world.user("ada").await;
-        let (mine, other) =
-            (party(&world, "mine", OAuthClientKind::Web).await, party(&world, "other", OAuthClientKind::Native).await);
-        let code = code(&world, &mine, ada).await;
-        assert_eq!(exchange(&world, &rules(), &other, with_code(&code)).await.unwrap_err(), CODE);
-        let challenge = ChallengeMethod::S256.derive_challenge(VERIFIER);
-        let long = "v".repeat(129);
-        let (short, wrong) = ("v".repeat(42), "v".repeat(43));
-        for (name, value, expected) in [
-            ("code", "x", CODE),
-            ("redirect_uri", "https://client.example/cb/", OTHER_URI),
-            ("code_verifier", short.as_str(), OTHER_VERIFIER),
-            ("code_verifier", &wrong, OTHER_VERIFIER),
-            ("code_verifier", &long, OTHER_VERIFIER),
-            ("code_verifier", &challenge, OTHER_VERIFIER),
-            ("code", "", "invalid_request: Missing required parameter [code]."),
-            ("redirect_uri", "", "invalid_request: Missing required parameter [redirect_uri]."),
-            ("code_verifier", "", "invalid_request: Missing required parameter [code_verifier]."),
-        ] {
-            let mut came = with_code(&code);
-            let place = match name {
-                "code" => &mut came.code,
-                "redirect_uri" => &mut came.redirect_uri,
-                _ => &mut came.code_verifier,
+#[each_engine]
+async fn authorization_code_is_bound_to_its_request(world: World) {
+    let ada = world.user("ada").await;
+    let (mine, other) =
+        (party(&world, "mine", OAuthClientKind::Web).await, party(&world, "other", OAuthClientKind::Native).await);
+    let code = code(&world, &mine, ada).await;
+    assert_eq!(exchange(&world, &rules(), &other, with_code(&code)).await.unwrap_err(), CODE);
+    let challenge = ChallengeMethod::S256.derive_challenge(VERIFIER);
+    let long = "v".repeat(129);
+    let (short, wrong) = ("v".repeat(42), "v".repeat(43));
+    for (name, value, expected) in [
+        ("code", "x", CODE),
+        ("redirect_uri", "https://client.example/cb/", OTHER_URI),
+        ("code_verifier", short.as_str(), OTHER_VERIFIER),
+        ("code_verifier", &wrong, OTHER_VERIFIER),
+        ("code_verifier", &long, OTHER_VERIFIER),
+        ("code_verifier", &challenge, OTHER_VERIFIER),
+        ("code", "", "invalid_request: Missing required parameter [code]."),
+        ("redirect_uri", "", "invalid_request: Missing required parameter [redirect_uri]."),
+        ("code_verifier", "", "invalid_request: Missing required parameter [code_verifier]."),
+    ] {
+        let mut came = with_code(&code);
+        let place = match name {
+            "code" => &mut came.code,
+            "redirect_uri" => &mut came.redirect_uri,
+            _ => &mut came.code_verifier,
+        };
+        *place = Some(value.to_owned());
+        let message = exchange(&world, &rules(), &mine, came).await.unwrap_err();
+        assert_eq!(message, expected);
+    }
+    // None of that has used it up.
+    assert!(exchange(&world, &rules(), &mine, with_code(&code)).await.is_ok());
+}
+
+#[each_engine]
+async fn authorization_code_expires_after_thirty_seconds(world: World) {
+    let ada = world.user("ada").await;
+    let mine = party(&world, "mine", OAuthClientKind::Web).await;
+    let timely = code(&world, &mine, ada).await;
+    world.pass(CODE_TTL_MS - 1);
+    assert!(exchange(&world, &rules(), &mine, with_code(&timely)).await.is_ok());
+    let late = code(&world, &mine, ada).await;
+    world.pass(CODE_TTL_MS);
+    let late = with_code(&late);
+    assert_eq!(exchange(&world, &rules(), &mine, late.clone()).await.unwrap_err(), CODE);
+    let strict = OAuth2Config { invalid_grant: true, ..rules() };
+    let message = exchange(&world, &strict, &mine, late).await.unwrap_err();
+    assert!(message.starts_with("invalid_grant: "), "{message}");
+}
+
+#[each_engine]
+async fn plain_challenge_needs_its_verifier(world: World) {
+    let ada = world.user("ada").await;
+    let party = party(&world, "plain", OAuthClientKind::Native).await;
+    for method in [None, Some("plain"), Some("PLAIN")] {
+        // Much code sends a short one.
+        let pairs = [(VERIFIER, "w", false), (VERIFIER, VERIFIER, true), ("challenge", "challenge", true)];
+        for (challenge, verifier, good) in pairs {
+            let request = AuthorizeRequest {
+                code_challenge: Some(challenge.to_owned()),
+                code_challenge_method: method.map(str::to_owned),
+                ..question(&party)
             };
-            *place = Some(value.to_owned());
-            let message = exchange(&world, &rules(), &mine, came).await.unwrap_err();
-            assert_eq!(message, expected);
+            let url = approve(&world, request, ada).await;
+            let (_, code) = url.split_once("&code=").unwrap();
+            let mut came = with_code(code);
+            came.code_verifier = Some(verifier.to_owned());
+            let response = exchange(&world, &rules(), &party, came).await;
+            assert_eq!(response.is_ok(), good, "{method:?}");
         }
-        // None of that has used it up.
-        assert!(exchange(&world, &rules(), &mine, with_code(&code)).await.is_ok());
-    });
-}
-
-#[test]
-fn authorization_code_expires_after_thirty_seconds() {
-    on_each_engine(async |world| {
-        let ada = world.user("ada").await;
-        let mine = party(&world, "mine", OAuthClientKind::Web).await;
-        let timely = code(&world, &mine, ada).await;
-        world.pass(CODE_TTL_MS - 1);
-        assert!(exchange(&world, &rules(), &mine, with_code(&timely)).await.is_ok());
-        let late = code(&world, &mine, ada).await;
-        world.pass(CODE_TTL_MS);
-        let late = with_code(&late);
-        assert_eq!(exchange(&world, &rules(), &mine, late.clone()).await.unwrap_err(), CODE);
-        let strict = OAuth2Config { invalid_grant: true, ..rules() };
-        let message = exchange(&world, &strict, &mine, late).await.unwrap_err();
-        assert!(message.starts_with("invalid_grant: "), "{message}");
-    });
-}
-
-#[test]
-fn plain_challenge_needs_its_verifier() {
-    on_each_engine(async |world| {
-        let ada = world.user("ada").await;
-        let party = party(&world, "plain", OAuthClientKind::Native).await;
-        for method in [None, Some("plain"), Some("PLAIN")] {
-            // Much code sends a short one.
-            let pairs = [(VERIFIER, "w", false), (VERIFIER, VERIFIER, true), ("challenge", "challenge", true)];
-            for (challenge, verifier, good) in pairs {
-                let request = AuthorizeRequest {
-                    code_challenge: Some(challenge.to_owned()),
-                    code_challenge_method: method.map(str::to_owned),
-                    ..question(&party)
-                };
-                let url = approve(&world, request, ada).await;
-                let (_, code) = url.split_once("&code=").unwrap();
-                let mut came = with_code(code);
-                came.code_verifier = Some(verifier.to_owned());
-                let response = exchange(&world, &rules(), &party, came).await;
-                assert_eq!(response.is_ok(), good, "{method:?}");
-            }
-        }
-    });
+    }
 }

@@ -13,7 +13,7 @@ use network::visibility::Visibility;
 use query::{AccessTier, PostFeatures, QueryDialect, QueryProduct, matches, parse};
 use store::posts::{NewPostDetails, Post, PostState};
 
-use test_stores::{World, by, new_media_post, on_each_engine};
+use test_stores::{World, by, each_engine, new_media_post};
 
 /// The posts by the names under which the queries speak of them.
 type Named = Vec<(&'static str, PostId)>;
@@ -211,45 +211,39 @@ fn found(all: &[StoredPostFacts], named: &Named, product: QueryProduct, query: &
     names.collect::<Vec<_>>().join(" ")
 }
 
-#[test]
-fn post_facts_match_stored_posts() {
-    on_each_engine(async |world| {
-        let (named, list) = posts(&world).await;
-        let mut ids: Vec<PostId> = named.iter().map(|(_, id)| *id).collect();
-        ids.insert(3, PostId::new(4));
-        let requested = ids.clone();
-        let with = world.store.read(move |tx| Ok(post_facts::load_post_facts(tx, &requested, true)?));
-        let with = with.await.unwrap();
-        let order: Vec<PostId> = with.iter().map(|facts| facts.row.id).collect();
-        ids.remove(3);
-        assert_eq!(order, ids);
-        for (product, query, expected) in ASKED {
-            let found = found(&with, &named, *product, query);
-            assert_eq!(found, *expected, "{query}");
-        }
-        let conversation = format!("conversation_id:{}", named[0].1);
-        let replies = format!("in_reply_to_tweet_id:{}", named[0].1);
-        let quotes = format!("quotes_of_tweet_id:{}", named[0].1);
-        let reposts = format!("retweets_of_tweet_id:{}", named[0].1);
-        let listed = format!("list:{list} cafe");
-        for (query, expected) in [
-            (conversation, "plain reply"),
-            (replies, "reply"),
-            (quotes, "quote"),
-            (reposts, "repost"),
-            (listed, "plain"),
-        ] {
-            assert_eq!(found(&with, &named, QueryProduct::RecentSearch, &query), expected);
-        }
-        let unseen: Vec<_> = with
-            .iter()
-            .filter(|facts| facts.visibility != Visibility::Visible)
-            .map(|facts| (facts.row.id, facts.visibility))
-            .collect();
-        assert_eq!(unseen, [(named[9].1, Visibility::Forbidden)]);
-        assert_eq!(with[10].row.state, PostState::Superseded);
-        with[0].map_query_post(|post| assert_eq!(post.author.lists, [list]));
-        let without = world.store.read(move |tx| Ok(post_facts::load_post_facts(tx, &ids, false)?));
-        without.await.unwrap()[0].map_query_post(|post| assert!(post.author.lists.is_empty()));
-    });
+#[each_engine]
+async fn post_facts_match_stored_posts(world: World) {
+    let (named, list) = posts(&world).await;
+    let mut ids: Vec<PostId> = named.iter().map(|(_, id)| *id).collect();
+    ids.insert(3, PostId::new(4));
+    let requested = ids.clone();
+    let with = world.store.read(move |tx| Ok(post_facts::load_post_facts(tx, &requested, true)?));
+    let with = with.await.unwrap();
+    let order: Vec<PostId> = with.iter().map(|facts| facts.row.id).collect();
+    ids.remove(3);
+    assert_eq!(order, ids);
+    for (product, query, expected) in ASKED {
+        let found = found(&with, &named, *product, query);
+        assert_eq!(found, *expected, "{query}");
+    }
+    let conversation = format!("conversation_id:{}", named[0].1);
+    let replies = format!("in_reply_to_tweet_id:{}", named[0].1);
+    let quotes = format!("quotes_of_tweet_id:{}", named[0].1);
+    let reposts = format!("retweets_of_tweet_id:{}", named[0].1);
+    let listed = format!("list:{list} cafe");
+    for (query, expected) in
+        [(conversation, "plain reply"), (replies, "reply"), (quotes, "quote"), (reposts, "repost"), (listed, "plain")]
+    {
+        assert_eq!(found(&with, &named, QueryProduct::RecentSearch, &query), expected);
+    }
+    let unseen: Vec<_> = with
+        .iter()
+        .filter(|facts| facts.visibility != Visibility::Visible)
+        .map(|facts| (facts.row.id, facts.visibility))
+        .collect();
+    assert_eq!(unseen, [(named[9].1, Visibility::Forbidden)]);
+    assert_eq!(with[10].row.state, PostState::Superseded);
+    with[0].map_query_post(|post| assert_eq!(post.author.lists, [list]));
+    let without = world.store.read(move |tx| Ok(post_facts::load_post_facts(tx, &ids, false)?));
+    without.await.unwrap()[0].map_query_post(|post| assert!(post.author.lists.is_empty()));
 }

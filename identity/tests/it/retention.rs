@@ -15,7 +15,7 @@ use store::{Tx, usage};
 use crate::emails::site;
 use crate::oauth1_flow::{CALLBACK, app, ask};
 use crate::sign_in::{PASSWORD, account, attempt};
-use test_stores::{World, on_each_engine};
+use test_stores::{World, each_engine};
 
 const DAY: i64 = 24 * 3600 * 1000;
 
@@ -105,45 +105,43 @@ async fn swept(world: &World, wall: Time) -> Vec<(&'static str, u64)> {
     prune_expired(&world.store, stored, wall).await.unwrap()
 }
 
-#[test]
-fn expired_data_is_deleted_after_its_retention_period() {
-    on_each_engine(async |world| {
-        let ada = fill(&world).await;
-        let now = base::clock::wall_time();
-        for (what, rows) in swept(&world, now).await {
-            assert_eq!(rows, 0, "{what} is forgotten at once");
-        }
-        // Only entries that have a number are deleted.
-        world.store.wait_for_log_end(std::time::Duration::from_secs(10)).await.unwrap();
-        world.pass(401 * DAY);
-        let later = now.plus_ms(401 * DAY);
-        for (what, rows) in swept(&world, later).await {
-            // On SQLite nonces are kept in a journal of their own, what other nodes must know in memory, and rows in no
-            // partitions; the rest nobody made here.
-            let none = [
-                "partitions",
-                "nonces",
-                "rate limits",
-                "credential changes",
-                "topics",
-                "posts read",
-                "changes of counters",
-                "connections",
-                "compliance jobs",
-                "deliveries",
-                "members of audiences",
-                "files of figures",
-                "auctions",
-                "reports",
-                "applications",
-                "deleted product catalogs",
-            ];
-            assert!(rows > 0 || none.contains(&what), "{what} is kept for ever");
-        }
-        for (what, rows) in swept(&world, later).await {
-            assert_eq!(rows, 0, "{what}");
-        }
-        let find = move |tx: &mut Tx<'_>| network::users::find_active(tx, ada);
-        world.store.read(find).await.unwrap();
-    });
+#[each_engine]
+async fn expired_data_is_deleted_after_its_retention_period(world: World) {
+    let ada = fill(&world).await;
+    let now = base::clock::wall_time();
+    for (what, rows) in swept(&world, now).await {
+        assert_eq!(rows, 0, "{what} is forgotten at once");
+    }
+    // Only entries that have a number are deleted.
+    world.store.wait_for_log_end(std::time::Duration::from_secs(10)).await.unwrap();
+    world.pass(401 * DAY);
+    let later = now.plus_ms(401 * DAY);
+    for (what, rows) in swept(&world, later).await {
+        // On SQLite nonces are kept in a journal of their own, what other nodes must know in memory, and rows in no
+        // partitions; the rest nobody made here.
+        let none = [
+            "partitions",
+            "nonces",
+            "rate limits",
+            "credential changes",
+            "topics",
+            "posts read",
+            "changes of counters",
+            "connections",
+            "compliance jobs",
+            "deliveries",
+            "members of audiences",
+            "files of figures",
+            "auctions",
+            "reports",
+            "applications",
+            "deleted product catalogs",
+        ];
+        assert!(rows > 0 || none.contains(&what), "{what} is kept for ever");
+    }
+    for (what, rows) in swept(&world, later).await {
+        assert_eq!(rows, 0, "{what}");
+    }
+    let find = move |tx: &mut Tx<'_>| network::users::find_active(tx, ada);
+    world.store.read(find).await.unwrap();
 }

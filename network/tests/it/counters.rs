@@ -10,7 +10,7 @@ use store::{DatabaseLocation, Store, StoreOptions, Tx};
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 
-use test_stores::{World, create_database, on_each_engine, options};
+use test_stores::{World, create_database, each_engine, options};
 
 const CLIENTS: usize = 64;
 
@@ -170,66 +170,62 @@ fn open_transaction_of_one_follower_delays_no_other_follower() {
     });
 }
 
-#[test]
-fn reposted_posts_are_listed_in_order_whether_or_not_their_reposts_are_counted_yet() {
-    on_each_engine(async |world| {
-        let (star, fan) = (world.user("star").await, world.user("fan").await);
-        let mut posts = Vec::new();
-        for number in 0..6 {
-            posts.push(world.say(star, &format!("p{number}")).await.id);
-        }
-        // The last one of the first two is both: counted, and with a change.
-        for (place, is_counted) in [(1, true), (3, true), (0, false), (4, false), (3, false)] {
-            let (by, post) = (if is_counted { fan } else { world.user(&format!("u{place}")).await }, posts[place]);
-            world.write(move |tx| reposts::repost(tx, by, None, post)).await;
-            while is_counted && fold(&world.store).await {}
-        }
-        let list = async |range: PageRange| {
-            let read = move |tx: &mut Tx<'_>| Ok(store::reposts::page_reposted_of_author(tx, star, &range)?);
-            let page = world.store.read(read).await.unwrap();
-            page.into_iter().map(|(_, id)| posts.iter().position(|post| post.get() == id).unwrap()).collect::<Vec<_>>()
-        };
-        assert_eq!(list(PageRange::newest(10)).await, [4, 3, 1, 0]);
-        assert_eq!(list(PageRange::newest(2)).await, [4, 3]);
-        assert_eq!(list(PageRange { below: posts[3].get(), ..PageRange::newest(10) }).await, [1, 0]);
-        assert_eq!(list(PageRange { ascending: true, ..PageRange::newest(3) }).await, [3, 1, 0]);
-    });
+#[each_engine]
+async fn reposted_posts_are_listed_in_order_whether_or_not_their_reposts_are_counted_yet(world: World) {
+    let (star, fan) = (world.user("star").await, world.user("fan").await);
+    let mut posts = Vec::new();
+    for number in 0..6 {
+        posts.push(world.say(star, &format!("p{number}")).await.id);
+    }
+    // The last one of the first two is both: counted, and with a change.
+    for (place, is_counted) in [(1, true), (3, true), (0, false), (4, false), (3, false)] {
+        let (by, post) = (if is_counted { fan } else { world.user(&format!("u{place}")).await }, posts[place]);
+        world.write(move |tx| reposts::repost(tx, by, None, post)).await;
+        while is_counted && fold(&world.store).await {}
+    }
+    let list = async |range: PageRange| {
+        let read = move |tx: &mut Tx<'_>| Ok(store::reposts::page_reposted_of_author(tx, star, &range)?);
+        let page = world.store.read(read).await.unwrap();
+        page.into_iter().map(|(_, id)| posts.iter().position(|post| post.get() == id).unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(list(PageRange::newest(10)).await, [4, 3, 1, 0]);
+    assert_eq!(list(PageRange::newest(2)).await, [4, 3]);
+    assert_eq!(list(PageRange { below: posts[3].get(), ..PageRange::newest(10) }).await, [1, 0]);
+    assert_eq!(list(PageRange { ascending: true, ..PageRange::newest(3) }).await, [3, 1, 0]);
 }
 
-#[test]
-fn popular_post_is_deleted_in_parts() {
-    on_each_engine(async |world| {
-        let star = world.user("star").await;
-        let popular = world.say(star, "Popular").await;
-        let post = popular.id;
-        let fans = create_users(&world, 2_200).await;
-        let last = fans[2_199];
-        let act = move |tx: &mut Tx<'_>| {
-            for fan in &fans {
-                likes::like(tx, *fan, post)?;
-                bookmarks::add(tx, *fan, post, None)?;
-                reposts::repost(tx, *fan, None, post)?;
-            }
-            Ok(())
-        };
-        world.write(act).await;
-        let delete = async || {
-            world.write(move |tx| network::posts::delete(tx, star, post)).await;
-            world.recount().await;
-            world.log().await.iter().filter(|event| event.kind == "post.delete").count()
-        };
-        assert_eq!(delete().await, 1_001);
-        world.write(move |tx| reposts::undo(tx, last, post)).await;
+#[each_engine]
+async fn popular_post_is_deleted_in_parts(world: World) {
+    let star = world.user("star").await;
+    let popular = world.say(star, "Popular").await;
+    let post = popular.id;
+    let fans = create_users(&world, 2_200).await;
+    let last = fans[2_199];
+    let act = move |tx: &mut Tx<'_>| {
+        for fan in &fans {
+            likes::like(tx, *fan, post)?;
+            bookmarks::add(tx, *fan, post, None)?;
+            reposts::repost(tx, *fan, None, post)?;
+        }
+        Ok(())
+    };
+    world.write(act).await;
+    let delete = async || {
+        world.write(move |tx| network::posts::delete(tx, star, post)).await;
         world.recount().await;
-        assert!(world.write(move |tx| Ok(store::posts::restore(tx, &popular, &[])?)).await);
-        world.recount().await;
-        let continues = async || world.write(|tx| Ok(network::posts::continue_removal(tx)?)).await;
-        assert!(!continues().await);
-        assert_eq!(delete().await, 2_003);
-        assert!(continues().await);
-        assert!(!continues().await);
-        world.recount().await;
-        let likes = world.write(move |tx| Ok(store::likes::page_by_post(tx, post, &PageRange::newest(1))?)).await;
-        assert_eq!(likes, []);
-    });
+        world.log().await.iter().filter(|event| event.kind == "post.delete").count()
+    };
+    assert_eq!(delete().await, 1_001);
+    world.write(move |tx| reposts::undo(tx, last, post)).await;
+    world.recount().await;
+    assert!(world.write(move |tx| Ok(store::posts::restore(tx, &popular, &[])?)).await);
+    world.recount().await;
+    let continues = async || world.write(|tx| Ok(network::posts::continue_removal(tx)?)).await;
+    assert!(!continues().await);
+    assert_eq!(delete().await, 2_003);
+    assert!(continues().await);
+    assert!(!continues().await);
+    world.recount().await;
+    let likes = world.write(move |tx| Ok(store::likes::page_by_post(tx, post, &PageRange::newest(1))?)).await;
+    assert_eq!(likes, []);
 }

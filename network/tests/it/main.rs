@@ -23,3 +23,6 @@ mod search_words;
 mod storing;
 #[cfg(test)]
 mod timelines;
+
+#[cfg(test)]
+use test_stores::on_each_engine;

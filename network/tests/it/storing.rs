@@ -6,112 +6,106 @@ use store::{DatabaseLocation, Store, Tx, event_log, meta};
 use tempfile::TempDir;
 
 use base::Clock;
-use test_stores::{START, World, create_database, on_each_engine, options};
+use test_stores::{START, World, create_database, each_engine, options};
 
-#[test]
-fn failed_write_is_rolled_back_without_affecting_its_group() {
-    on_each_engine(async |world| {
-        let mut all = tokio::task::JoinSet::new();
-        for number in 0..50 {
-            let store = world.store.clone();
-            all.spawn(async move {
-                let work = move |tx: &mut Tx<'_>| {
-                    meta::set(tx, &format!("fact {number}"), "set")?;
-                    match number % 5 {
-                        0 => Err(Error::Failed(Fault::new("on purpose"))),
-                        1 => panic!("on purpose"),
-                        _ => Ok(()),
-                    }
-                };
-                (number, store.write(work).await.is_ok())
-            });
-        }
-        for (number, done) in all.join_all().await {
-            assert_eq!(done, number % 5 > 1);
-            let fact = move |tx: &mut Tx<'_>| Ok(meta::get(tx, &format!("fact {number}"))?);
-            assert_eq!(world.store.read(fact).await.unwrap().is_some(), number % 5 > 1);
-        }
-    });
+#[each_engine]
+async fn failed_write_is_rolled_back_without_affecting_its_group(world: World) {
+    let mut all = tokio::task::JoinSet::new();
+    for number in 0..50 {
+        let store = world.store.clone();
+        all.spawn(async move {
+            let work = move |tx: &mut Tx<'_>| {
+                meta::set(tx, &format!("fact {number}"), "set")?;
+                match number % 5 {
+                    0 => Err(Error::Failed(Fault::new("on purpose"))),
+                    1 => panic!("on purpose"),
+                    _ => Ok(()),
+                }
+            };
+            (number, store.write(work).await.is_ok())
+        });
+    }
+    for (number, done) in all.join_all().await {
+        assert_eq!(done, number % 5 > 1);
+        let fact = move |tx: &mut Tx<'_>| Ok(meta::get(tx, &format!("fact {number}"))?);
+        assert_eq!(world.store.read(fact).await.unwrap().is_some(), number % 5 > 1);
+    }
 }
 
 const LOG_TIMEOUT: Duration = Duration::from_secs(10);
 
-#[test]
-fn event_log_is_read_in_order_and_pruned_behind_its_consumers() {
-    on_each_engine(async |world| {
-        world
-            .write(|tx| {
-                for number in 0..10 {
-                    event_log::append(tx, "test", number, 0, "")?;
-                }
-                Ok(())
-            })
-            .await;
-        world.store.wait_for_log_end(LOG_TIMEOUT).await.unwrap();
-        let all = read_from(&world, 0, 11).await;
-        assert_eq!(all.len(), 10);
-        assert!(all.is_sorted_by(|one, next| one.seq < next.seq));
-        assert_eq!(actors(&all), (0..10).collect::<Vec<_>>());
-        let some = read_from(&world, all[1].seq, 5).await;
-        assert_eq!(actors(&some), [2, 3, 4, 5, 6]);
+#[each_engine]
+async fn event_log_is_read_in_order_and_pruned_behind_its_consumers(world: World) {
+    world
+        .write(|tx| {
+            for number in 0..10 {
+                event_log::append(tx, "test", number, 0, "")?;
+            }
+            Ok(())
+        })
+        .await;
+    world.store.wait_for_log_end(LOG_TIMEOUT).await.unwrap();
+    let all = read_from(&world, 0, 11).await;
+    assert_eq!(all.len(), 10);
+    assert!(all.is_sorted_by(|one, next| one.seq < next.seq));
+    assert_eq!(actors(&all), (0..10).collect::<Vec<_>>());
+    let some = read_from(&world, all[1].seq, 5).await;
+    assert_eq!(actors(&some), [2, 3, 4, 5, 6]);
 
-        let (reader, before) = (all[3].seq, START.plus_ms(1));
-        let pruned = world.write(move |tx| {
-            event_log::set_cursor(tx, "reader", reader)?;
-            Ok(event_log::prune(tx, before, 100)?)
-        });
-        assert_eq!(pruned.await, 4);
-        let end = world.store.read(|tx| Ok(event_log::end_cursor(tx)?)).await.unwrap();
-        assert!(end >= all[9].seq);
-        assert_eq!(read_from(&world, end, 10).await.len(), 0);
+    let (reader, before) = (all[3].seq, START.plus_ms(1));
+    let pruned = world.write(move |tx| {
+        event_log::set_cursor(tx, "reader", reader)?;
+        Ok(event_log::prune(tx, before, 100)?)
     });
+    assert_eq!(pruned.await, 4);
+    let end = world.store.read(|tx| Ok(event_log::end_cursor(tx)?)).await.unwrap();
+    assert!(end >= all[9].seq);
+    assert_eq!(read_from(&world, end, 10).await.len(), 0);
 }
 
-#[test]
-fn log_entry_of_a_late_commit_is_not_missed() {
-    on_each_engine(async |world| {
-        if !world.store.is_shared() {
-            return; // one writer: nothing overlaps
-        }
-        let (early, late) = (Arc::new(Barrier::new(2)), Arc::new(Barrier::new(2)));
-        // The first has its number before the second, and appends after it.
-        let first = {
-            let (early, late) = (early.clone(), late.clone());
-            world.store.write(move |tx| {
-                meta::set(tx, "one", "1")?;
-                early.wait();
-                late.wait();
-                Ok(event_log::append(tx, "test", 1, 0, "")?)
-            })
-        };
-        let (end, released) = mpsc::channel::<()>();
-        let released = Mutex::new(released);
-        let second = world.store.write(move |tx| {
+#[each_engine]
+async fn log_entry_of_a_late_commit_is_not_missed(world: World) {
+    if !world.store.is_shared() {
+        return; // one writer: nothing overlaps
+    }
+    let (early, late) = (Arc::new(Barrier::new(2)), Arc::new(Barrier::new(2)));
+    // The first has its number before the second, and appends after it.
+    let first = {
+        let (early, late) = (early.clone(), late.clone());
+        world.store.write(move |tx| {
+            meta::set(tx, "one", "1")?;
             early.wait();
-            event_log::append(tx, "test", 2, 0, "")?;
             late.wait();
-            released.lock().unwrap().recv().ok();
-            Ok(())
-        });
-        let reading = async {
-            let mut seen: Vec<i64> = Vec::new();
-            let mut seq = 0;
-            while seen.len() < 2 {
-                let found = read_from(&world, seq, 10).await;
-                seq = found.last().map_or(seq, |event| event.seq);
-                seen.extend(actors(&found));
-                if seen == [1] {
-                    end.send(()).ok(); // only now may the second end
-                }
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
-            seen
-        };
-        let (first, second, seen) = tokio::join!(first, second, reading);
-        first.unwrap();
-        second.unwrap();
-        assert_eq!(seen, [1, 2]);
+            Ok(event_log::append(tx, "test", 1, 0, "")?)
+        })
+    };
+    let (end, released) = mpsc::channel::<()>();
+    let released = Mutex::new(released);
+    let second = world.store.write(move |tx| {
+        early.wait();
+        event_log::append(tx, "test", 2, 0, "")?;
+        late.wait();
+        released.lock().unwrap().recv().ok();
+        Ok(())
     });
+    let reading = async {
+        let mut seen: Vec<i64> = Vec::new();
+        let mut seq = 0;
+        while seen.len() < 2 {
+            let found = read_from(&world, seq, 10).await;
+            seq = found.last().map_or(seq, |event| event.seq);
+            seen.extend(actors(&found));
+            if seen == [1] {
+                end.send(()).ok(); // only now may the second end
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        seen
+    };
+    let (first, second, seen) = tokio::join!(first, second, reading);
+    first.unwrap();
+    second.unwrap();
+    assert_eq!(seen, [1, 2]);
 }
 
 /// Ends every connection to a database but the one it is asked by.

@@ -3,3 +3,6 @@
 
 #[cfg(test)]
 mod search;
+
+#[cfg(test)]
+use test_stores::on_each_engine;

@@ -5,23 +5,21 @@ use base::{Error, Refusal};
 use post_search::{IndexCopy, PostSearch};
 use store::DatabaseLocation;
 
-use test_stores::{World, on_each_engine};
+use test_stores::{World, each_engine};
 
-#[test]
-fn search_is_unavailable_until_earlier_writes_are_indexed() {
-    on_each_engine(async |world| {
-        let folder = tempfile::TempDir::new().unwrap();
-        let search = PostSearch::open(folder.path()).unwrap();
-        search.drain_log(&world.store).await.unwrap();
-        search.catch_up(&world.store).await.unwrap();
-        let author = world.user("author").await;
-        world.say(author, "not indexed yet").await;
-        let refused = search.catch_up(&world.store).await;
-        assert!(matches!(refused, Err(Error::Refused(Refusal::Unavailable))), "{refused:?}");
-        world.store.wait_for_log_end(std::time::Duration::from_secs(10)).await.unwrap();
-        search.drain_log(&world.store).await.unwrap();
-        search.catch_up(&world.store).await.unwrap();
-    });
+#[each_engine]
+async fn search_is_unavailable_until_earlier_writes_are_indexed(world: World) {
+    let folder = tempfile::TempDir::new().unwrap();
+    let search = PostSearch::open(folder.path()).unwrap();
+    search.drain_log(&world.store).await.unwrap();
+    search.catch_up(&world.store).await.unwrap();
+    let author = world.user("author").await;
+    world.say(author, "not indexed yet").await;
+    let refused = search.catch_up(&world.store).await;
+    assert!(matches!(refused, Err(Error::Refused(Refusal::Unavailable))), "{refused:?}");
+    world.store.wait_for_log_end(std::time::Duration::from_secs(10)).await.unwrap();
+    search.drain_log(&world.store).await.unwrap();
+    search.catch_up(&world.store).await.unwrap();
 }
 
 /// Indexes everything.
@@ -51,51 +49,48 @@ async fn other_world() -> World {
     other
 }
 
-#[test]
-fn copy_of_an_index_is_used_only_with_the_log_that_it_has_followed() {
-    on_each_engine(async |world| {
-        let folder = tempfile::TempDir::new().unwrap();
-        let author = world.user("author").await;
-        for text in ["one", "two"] {
-            world.say(author, text).await;
-        }
-        let search = indexed(&world, &folder.path().join("index")).await;
-        let copy = copy_index(&search, &folder.path().join("copy"));
-        let problem = |world: &World| {
-            let (store, checkpoint) = (Arc::clone(&world.store), copy.files.checkpoint.clone());
-            async move { PostSearch::find_copy_problem(&store, &checkpoint).await.unwrap() }
-        };
-        assert_eq!(problem(&world).await, None);
-        let post = world.say(author, "three").await;
-        world.write(move |tx| network::posts::delete(tx, author, post.id)).await;
-        world.say(author, "four").await;
-        assert_eq!(problem(&world).await, None);
+#[each_engine]
+async fn copy_of_an_index_is_used_only_with_the_log_that_it_has_followed(world: World) {
+    let folder = tempfile::TempDir::new().unwrap();
+    let author = world.user("author").await;
+    for text in ["one", "two"] {
+        world.say(author, text).await;
+    }
+    let search = indexed(&world, &folder.path().join("index")).await;
+    let copy = copy_index(&search, &folder.path().join("copy"));
+    let problem = |world: &World| {
+        let (store, checkpoint) = (Arc::clone(&world.store), copy.files.checkpoint.clone());
+        async move { PostSearch::find_copy_problem(&store, &checkpoint).await.unwrap() }
+    };
+    assert_eq!(problem(&world).await, None);
+    let post = world.say(author, "three").await;
+    world.write(move |tx| network::posts::delete(tx, author, post.id)).await;
+    world.say(author, "four").await;
+    assert_eq!(problem(&world).await, None);
 
-        let other = other_world().await;
-        assert_eq!(problem(&other).await, Some("it is ahead of the database"));
-        let stranger = other.user("author").await;
-        for text in ["one", "two", "another three"] {
-            other.say(stranger, text).await;
-        }
-        assert_eq!(problem(&other).await, Some("the database was restored to an earlier state"));
-        let outdated = PostSearch::open(&folder.path().join("index"));
-        drop(search);
-        assert!(outdated.unwrap().needs_build(&other.store).await.unwrap());
+    let other = other_world().await;
+    assert_eq!(problem(&other).await, Some("it is ahead of the database"));
+    let stranger = other.user("author").await;
+    for text in ["one", "two", "another three"] {
+        other.say(stranger, text).await;
+    }
+    assert_eq!(problem(&other).await, Some("the database was restored to an earlier state"));
+    let outdated = PostSearch::open(&folder.path().join("index"));
+    drop(search);
+    assert!(outdated.unwrap().needs_build(&other.store).await.unwrap());
 
-        let copied =
-            copy_index(&PostSearch::open(&folder.path().join("index")).unwrap(), &folder.path().join("copy-2"));
-        assert_eq!(copied.seq, copy.seq);
-        let refusing = PostSearch::open(&folder.path().join("other")).unwrap();
-        assert!(refusing.replace_index(&other.store, folder.path().join("copy-2")).await.is_err());
-        assert!(refusing.needs_build(&other.store).await.unwrap());
-        assert_complete(&refusing, &other, 3).await;
+    let copied = copy_index(&PostSearch::open(&folder.path().join("index")).unwrap(), &folder.path().join("copy-2"));
+    assert_eq!(copied.seq, copy.seq);
+    let refusing = PostSearch::open(&folder.path().join("other")).unwrap();
+    assert!(refusing.replace_index(&other.store, folder.path().join("copy-2")).await.is_err());
+    assert!(refusing.needs_build(&other.store).await.unwrap());
+    assert_complete(&refusing, &other, 3).await;
 
-        let started = PostSearch::open(&folder.path().join("started")).unwrap();
-        assert!(started.needs_build(&world.store).await.unwrap());
-        assert_eq!(started.replace_index(&world.store, folder.path().join("copy")).await.unwrap(), 2);
-        assert!(!started.needs_build(&world.store).await.unwrap());
-        assert!(!started.is_built(), "it lacks what happened since");
-        assert_complete(&started, &world, 3).await;
-        assert!(started.is_built());
-    });
+    let started = PostSearch::open(&folder.path().join("started")).unwrap();
+    assert!(started.needs_build(&world.store).await.unwrap());
+    assert_eq!(started.replace_index(&world.store, folder.path().join("copy")).await.unwrap(), 2);
+    assert!(!started.needs_build(&world.store).await.unwrap());
+    assert!(!started.is_built(), "it lacks what happened since");
+    assert_complete(&started, &world, 3).await;
+    assert!(started.is_built());
 }

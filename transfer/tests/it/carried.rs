@@ -25,7 +25,7 @@ use store::rules::StreamProduct;
 use transfer::{ArchiveOwner, ImportOptions};
 
 use crate::sample::{folder, lines, parts};
-use crate::world::{Engine, World, on_each_engine};
+use crate::world::{Engine, World, each_engine};
 
 /// Four people. Bea stands wherever an account may stand.
 #[derive(Clone, Copy)]
@@ -295,140 +295,133 @@ async fn filled(engine: Engine) -> (World, People) {
     (world, people)
 }
 
-#[test]
-fn something_of_everything_comes_back_the_same_on_either_engine() {
-    on_each_engine(async |engine| {
-        let (world, _) = filled(engine).await;
-        let exported = world.lines().await;
-        let kinds = kinds(&exported);
-        for table in store::portable_tables::all_tables() {
-            assert!(kinds.contains_key(table.name), "nothing of {}", table.name);
-        }
-        let (_folder, source) = lines("export.jsonl", &exported);
-        for engine in World::engines() {
-            let copy = World::new(engine).await;
-            let report = copy.import(source.clone()).await;
-            assert_eq!(report.skipped, []);
-            assert_eq!(copy.lines().await, exported, "on {engine:?}");
-            let again = copy.import(source.clone()).await;
-            assert_eq!(copy.lines().await, exported);
-            assert!(again.taken.is_empty(), "{:?}", again.taken);
-            let found = |tx: &mut Tx<'_>| {
-                let community = network::communities::search(tx, "sail", i64::MAX, 10)?.len();
-                let live = network::spaces::search(tx, "harbour", network::spaces::SpaceStateFilter::All, 10)?;
-                let news = network::news::search(tx, Viewer::anonymous(), "boat", Time::from_ms(0), 10)?.len();
-                Ok((community, live.len(), news))
-            };
-            assert_eq!(copy.store.read(found).await.unwrap(), (1, 1, 1));
-        }
-    });
-}
-
-#[test]
-fn rows_that_are_not_sound_are_left_out_and_told() {
-    on_each_engine(async |engine| {
-        let world = World::new(engine).await;
-        let source = [
-            r#"{"kind":"ufo","id":"1"}"#,
-            r#"{"kind":"list_follow","list_id":"5","user_id":"6","id":"7"}"#,
-            r#"{"kind":"space","id":"8","creator_id":"6","state":9,"created_at":1,"updated_at":1}"#,
-            r#"{"kind":"space","id":"-8","creator_id":"6","state":1,"created_at":1,"updated_at":1}"#,
-            r#"{"kind":"space","id":"9","creator_id":"6","state":1,"created_at":1,"updated_at":1,"title":7}"#,
-            r#"{"kind":"rule","id":"9","app_id":"1","product":"stream","digest":"xyz","created_at":1}"#,
-            r#"{"kind":"community","id":"10","name":"a\u0000b","access":"Public","join_policy":"Open","owner_id":"6","created_at":1}"#,
-            r#"{"kind":"community","id":"11","name":"here","access":"Public","join_policy":"Open","owner_id":"6","created_at":1}"#,
-            r#"{"kind":"community_member","community_id":"11","user_id":"6","id":"9223372036854775807"}"#,
-            r#"{"kind":"community_member","community_id":"11","user_id":"6","id":"12"}"#,
-        ];
-        let source: Vec<String> = source.iter().map(|line| (*line).to_owned()).collect();
-        let (_folder, source) = lines("bad.jsonl", &source);
-        let report = world.import(source).await;
-        let why: Vec<_> = report.skipped.iter().map(|skip| skip.why.as_str()).collect();
-        assert_eq!(
-            why,
-            [
-                "its list does not exist",
-                "unknown kind \"ufo\"",
-                "its state is invalid",
-                "its id is invalid",
-                "its title is invalid",
-                "its digest is invalid",
-                "its id is invalid",
-            ]
-        );
-        // What no text may hold is taken out of all that is read.
-        assert_eq!(report.taken.get("community"), Some(&2));
-        assert_eq!(report.taken.get("community_member"), Some(&1));
-    });
-}
-
-#[test]
-#[expect(clippy::too_many_lines, reason = "one story, told in order")]
-fn an_account_that_turns_out_to_be_another_brings_everything_along() {
-    on_each_engine(async |engine| {
-        let (world, people) = filled(engine).await;
-        let bea = people.bea.get();
-        let mut exported = world.lines().await;
-        let own = format!(r#"{{"kind":"user","id":"{bea}""#);
-        exported.retain(|line| !line.starts_with(&own));
-        let (_folder, source) = lines("export.jsonl", &exported);
+#[each_engine]
+async fn something_of_everything_comes_back_the_same_on_either_engine(engine: Engine) {
+    let (world, _) = filled(engine).await;
+    let exported = world.lines().await;
+    let kinds = kinds(&exported);
+    for table in store::portable_tables::all_tables() {
+        assert!(kinds.contains_key(table.name), "nothing of {}", table.name);
+    }
+    let (_folder, source) = lines("export.jsonl", &exported);
+    for engine in World::engines() {
         let copy = World::new(engine).await;
-        copy.import(source).await;
-        let named = |lines: &[String], id: i64| {
-            let id = format!("\"{id}\"");
-            let mut kinds = kinds(lines);
-            let without: Vec<String> = lines.iter().filter(|line| !line.contains(&id)).cloned().collect();
-            for (kind, count) in self::kinds(&without) {
-                *kinds.entry(kind).or_default() -= count;
-            }
-            kinds.retain(|_, count| *count > 0);
-            kinds
+        let report = copy.import(source.clone()).await;
+        assert_eq!(report.skipped, []);
+        assert_eq!(copy.lines().await, exported, "on {engine:?}");
+        let again = copy.import(source.clone()).await;
+        assert_eq!(copy.lines().await, exported);
+        assert!(again.taken.is_empty(), "{:?}", again.taken);
+        let found = |tx: &mut Tx<'_>| {
+            let community = network::communities::search(tx, "sail", i64::MAX, 10)?.len();
+            let live = network::spaces::search(tx, "harbour", network::spaces::SpaceStateFilter::All, 10)?;
+            let news = network::news::search(tx, Viewer::anonymous(), "boat", Time::from_ms(0), 10)?.len();
+            Ok((community, live.len(), news))
         };
-        assert!(named(&copy.lines().await, bea).len() > 20);
+        assert_eq!(copy.store.read(found).await.unwrap(), (1, 1, 1));
+    }
+}
 
-        // Dan turns out to be Bea: what both have is there once.
-        let owner = ImportOptions { owner: Some(ArchiveOwner::Id(people.dan)), ..copy.options() };
-        let archive = folder(&parts(&bea.to_string(), "bea", "Bea"));
-        copy.try_import(archive.source(), owner).await.unwrap();
-        copy.recount().await;
-        let left = copy.lines().await;
-        assert_eq!(named(&left, bea), BTreeMap::new());
-        let dan = people.dan.get();
-        let is_there = named(&left, dan);
-        for kind in [
-            "affiliate",
-            "app",
-            "bookmark",
-            "bookmark_filing",
-            "bookmark_folder",
-            "community",
-            "community_member",
-            "dm_conversation",
-            "dm_event",
-            "dm_inbox",
-            "dm_participant",
-            "list_follow",
-            "list_pin",
-            "media_share",
-            "note",
-            "note_rating",
-            "note_request",
-            "particulars",
-            "poll_vote",
-            "space_part",
-            "subscription",
-        ] {
-            if kind != "media_share" {
-                assert!(is_there.contains_key(kind), "no {kind}");
-            }
+#[each_engine]
+async fn rows_that_are_not_sound_are_left_out_and_told(engine: Engine) {
+    let world = World::new(engine).await;
+    let source = [
+        r#"{"kind":"ufo","id":"1"}"#,
+        r#"{"kind":"list_follow","list_id":"5","user_id":"6","id":"7"}"#,
+        r#"{"kind":"space","id":"8","creator_id":"6","state":9,"created_at":1,"updated_at":1}"#,
+        r#"{"kind":"space","id":"-8","creator_id":"6","state":1,"created_at":1,"updated_at":1}"#,
+        r#"{"kind":"space","id":"9","creator_id":"6","state":1,"created_at":1,"updated_at":1,"title":7}"#,
+        r#"{"kind":"rule","id":"9","app_id":"1","product":"stream","digest":"xyz","created_at":1}"#,
+        r#"{"kind":"community","id":"10","name":"a\u0000b","access":"Public","join_policy":"Open","owner_id":"6","created_at":1}"#,
+        r#"{"kind":"community","id":"11","name":"here","access":"Public","join_policy":"Open","owner_id":"6","created_at":1}"#,
+        r#"{"kind":"community_member","community_id":"11","user_id":"6","id":"9223372036854775807"}"#,
+        r#"{"kind":"community_member","community_id":"11","user_id":"6","id":"12"}"#,
+    ];
+    let source: Vec<String> = source.iter().map(|line| (*line).to_owned()).collect();
+    let (_folder, source) = lines("bad.jsonl", &source);
+    let report = world.import(source).await;
+    let why: Vec<_> = report.skipped.iter().map(|skip| skip.why.as_str()).collect();
+    assert_eq!(
+        why,
+        [
+            "its list does not exist",
+            "unknown kind \"ufo\"",
+            "its state is invalid",
+            "its id is invalid",
+            "its title is invalid",
+            "its digest is invalid",
+            "its id is invalid",
+        ]
+    );
+    // What no text may hold is taken out of all that is read.
+    assert_eq!(report.taken.get("community"), Some(&2));
+    assert_eq!(report.taken.get("community_member"), Some(&1));
+}
+
+#[each_engine]
+async fn an_account_that_turns_out_to_be_another_brings_everything_along(engine: Engine) {
+    let (world, people) = filled(engine).await;
+    let bea = people.bea.get();
+    let mut exported = world.lines().await;
+    let own = format!(r#"{{"kind":"user","id":"{bea}""#);
+    exported.retain(|line| !line.starts_with(&own));
+    let (_folder, source) = lines("export.jsonl", &exported);
+    let copy = World::new(engine).await;
+    copy.import(source).await;
+    let named = |lines: &[String], id: i64| {
+        let id = format!("\"{id}\"");
+        let mut kinds = kinds(lines);
+        let without: Vec<String> = lines.iter().filter(|line| !line.contains(&id)).cloned().collect();
+        for (kind, count) in self::kinds(&without) {
+            *kinds.entry(kind).or_default() -= count;
         }
-        let pairs = |lines: &[String]| {
-            let talks = lines.iter().filter(|line| line.contains(r#""kind":"dm_conversation""#));
-            talks.count()
-        };
-        // Ada and Bea, Ada and Dan are one; Bea and Cas, and the group stay.
-        assert_eq!((pairs(&exported), pairs(&left)), (4, 3));
-        assert_eq!(is_there["note"], 1);
-        assert_eq!(is_there["poll_vote"], 1);
-    });
+        kinds.retain(|_, count| *count > 0);
+        kinds
+    };
+    assert!(named(&copy.lines().await, bea).len() > 20);
+
+    // Dan turns out to be Bea: what both have is there once.
+    let owner = ImportOptions { owner: Some(ArchiveOwner::Id(people.dan)), ..copy.options() };
+    let archive = folder(&parts(&bea.to_string(), "bea", "Bea"));
+    copy.try_import(archive.source(), owner).await.unwrap();
+    copy.recount().await;
+    let left = copy.lines().await;
+    assert_eq!(named(&left, bea), BTreeMap::new());
+    let dan = people.dan.get();
+    let is_there = named(&left, dan);
+    for kind in [
+        "affiliate",
+        "app",
+        "bookmark",
+        "bookmark_filing",
+        "bookmark_folder",
+        "community",
+        "community_member",
+        "dm_conversation",
+        "dm_event",
+        "dm_inbox",
+        "dm_participant",
+        "list_follow",
+        "list_pin",
+        "media_share",
+        "note",
+        "note_rating",
+        "note_request",
+        "particulars",
+        "poll_vote",
+        "space_part",
+        "subscription",
+    ] {
+        if kind != "media_share" {
+            assert!(is_there.contains_key(kind), "no {kind}");
+        }
+    }
+    let pairs = |lines: &[String]| {
+        let talks = lines.iter().filter(|line| line.contains(r#""kind":"dm_conversation""#));
+        talks.count()
+    };
+    // Ada and Bea, Ada and Dan are one; Bea and Cas, and the group stay.
+    assert_eq!((pairs(&exported), pairs(&left)), (4, 3));
+    assert_eq!(is_there["note"], 1);
+    assert_eq!(is_there["poll_vote"], 1);
 }

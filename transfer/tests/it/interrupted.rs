@@ -9,7 +9,7 @@ use std::task::Poll;
 use transfer::{ImportOptions, ImportSource, TransferError, TransferProgress, TransferStage, import};
 
 use crate::sample::{Files, ada, array, at, folder, post, text};
-use crate::world::{START, World, on_each_engine};
+use crate::world::{Engine, START, World, each_engine};
 
 /// Ada's archive with more of everything.
 fn many() -> Files {
@@ -68,64 +68,58 @@ fn without_own_ids(lines: Vec<String>) -> Vec<String> {
     plain
 }
 
-#[test]
-fn a_killed_import_ends_like_one_that_was_not() {
-    on_each_engine(async |engine| {
-        let archive = folder(&many());
-        let world = World::new(engine).await;
-        let options = || ImportOptions { messages: false, batch: 25, media_dir: None, owner: None };
-        let whole = world.try_import(archive.source(), options()).await.unwrap();
-        let wanted = without_own_ids(world.lines().await);
-        for chunks in [2, 3, 5, 9, 13] {
-            let mut world = World::new(engine).await;
-            assert!(kill(&world, archive.source(), options(), chunks).await);
-            world = world.restart().await;
-            world.recount().await;
-            let report = world.try_import(archive.source(), options()).await.unwrap();
-            world.recount().await;
-            assert_eq!(without_own_ids(world.lines().await), wanted, "{chunks}");
-            assert!(report.resumed_from.is_some(), "{chunks}");
-            assert_eq!(transfer::ImportReport { resumed_from: None, ..report }, whole, "{chunks}");
-        }
-    });
-}
-
-#[test]
-fn an_import_can_be_killed_again_and_again() {
-    on_each_engine(async |engine| {
-        let archive = folder(&many());
-        let whole = World::new(engine).await;
-        whole.import(archive.source()).await;
+#[each_engine]
+async fn a_killed_import_ends_like_one_that_was_not(engine: Engine) {
+    let archive = folder(&many());
+    let world = World::new(engine).await;
+    let options = || ImportOptions { messages: false, batch: 25, media_dir: None, owner: None };
+    let whole = world.try_import(archive.source(), options()).await.unwrap();
+    let wanted = without_own_ids(world.lines().await);
+    for chunks in [2, 3, 5, 9, 13] {
         let mut world = World::new(engine).await;
-        let options = || ImportOptions { messages: false, batch: 15, media_dir: None, owner: None };
-        let mut rounds = 0;
-        while kill(&world, archive.source(), options(), 2).await {
-            world = world.restart().await;
-            rounds += 1;
-        }
-        assert!(rounds > 3, "{rounds}");
+        assert!(kill(&world, archive.source(), options(), chunks).await);
+        world = world.restart().await;
         world.recount().await;
-        let (mut mine, mut theirs) = (world.lines().await, whole.lines().await);
-        // Only the other one copied the film.
-        for lines in [&mut mine, &mut theirs] {
-            lines.retain(|line| !line.contains("high.mp4") && !line.contains("7_99"));
-        }
-        assert_eq!(without_own_ids(mine), without_own_ids(theirs));
-    });
+        let report = world.try_import(archive.source(), options()).await.unwrap();
+        world.recount().await;
+        assert_eq!(without_own_ids(world.lines().await), wanted, "{chunks}");
+        assert!(report.resumed_from.is_some(), "{chunks}");
+        assert_eq!(transfer::ImportReport { resumed_from: None, ..report }, whole, "{chunks}");
+    }
 }
 
-#[test]
-fn two_imports_of_one_source_do_not_mix() {
-    on_each_engine(async |engine| {
-        let world = World::new(engine).await;
-        let archive = folder(&many());
-        let options = || ImportOptions { messages: false, batch: 20, ..world.options() };
-        let one = world.try_import(archive.source(), options());
-        let other = world.try_import(archive.source(), options());
-        let (one, other) = tokio::join!(one, other);
-        for error in [one, other].into_iter().filter_map(Result::err) {
-            assert!(matches!(error, TransferError::Busy), "{error:?}");
-        }
-        world.import(archive.source()).await;
-    });
+#[each_engine]
+async fn an_import_can_be_killed_again_and_again(engine: Engine) {
+    let archive = folder(&many());
+    let whole = World::new(engine).await;
+    whole.import(archive.source()).await;
+    let mut world = World::new(engine).await;
+    let options = || ImportOptions { messages: false, batch: 15, media_dir: None, owner: None };
+    let mut rounds = 0;
+    while kill(&world, archive.source(), options(), 2).await {
+        world = world.restart().await;
+        rounds += 1;
+    }
+    assert!(rounds > 3, "{rounds}");
+    world.recount().await;
+    let (mut mine, mut theirs) = (world.lines().await, whole.lines().await);
+    // Only the other one copied the film.
+    for lines in [&mut mine, &mut theirs] {
+        lines.retain(|line| !line.contains("high.mp4") && !line.contains("7_99"));
+    }
+    assert_eq!(without_own_ids(mine), without_own_ids(theirs));
+}
+
+#[each_engine]
+async fn two_imports_of_one_source_do_not_mix(engine: Engine) {
+    let world = World::new(engine).await;
+    let archive = folder(&many());
+    let options = || ImportOptions { messages: false, batch: 20, ..world.options() };
+    let one = world.try_import(archive.source(), options());
+    let other = world.try_import(archive.source(), options());
+    let (one, other) = tokio::join!(one, other);
+    for error in [one, other].into_iter().filter_map(Result::err) {
+        assert!(matches!(error, TransferError::Busy), "{error:?}");
+    }
+    world.import(archive.source()).await;
 }

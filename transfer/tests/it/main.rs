@@ -23,3 +23,6 @@ mod search;
 mod talks;
 #[cfg(test)]
 mod world;
+
+#[cfg(test)]
+use world::on_each_engine;

@@ -11,7 +11,7 @@ use store::Tx;
 use transfer::{ArchiveOwner, ImportOptions};
 
 use crate::sample::{folder, lines, parts};
-use crate::world::{Engine, World, on_each_engine};
+use crate::world::{Engine, World, each_engine};
 
 /// A store with an index that has followed its log since the first import.
 struct IndexedWorld {
@@ -61,59 +61,50 @@ fn reply(id: i64, author: i64, parent: i64) -> Value {
     reply
 }
 
-#[test]
-fn replies_are_found_in_the_conversation_that_their_parent_turns_out_to_belong_to() {
-    on_each_engine(async |engine| {
-        let indexed = IndexedWorld::new(engine, &[reply(42, 8, 41), reply(43, 9, 42)]).await;
-        indexed.assert_found("conversation_id:41", &[42, 43]).await;
-        indexed.import(&[reply(41, 8, 40)]).await;
-        indexed.assert_found("conversation_id:40", &[41, 42, 43]).await;
-        indexed.assert_found("conversation_id:41", &[]).await;
-    });
+#[each_engine]
+async fn replies_are_found_in_the_conversation_that_their_parent_turns_out_to_belong_to(engine: Engine) {
+    let indexed = IndexedWorld::new(engine, &[reply(42, 8, 41), reply(43, 9, 42)]).await;
+    indexed.assert_found("conversation_id:41", &[42, 43]).await;
+    indexed.import(&[reply(41, 8, 40)]).await;
+    indexed.assert_found("conversation_id:40", &[41, 42, 43]).await;
+    indexed.assert_found("conversation_id:41", &[]).await;
 }
 
-#[test]
-fn indexed_version_is_removed_when_a_later_one_is_imported() {
-    on_each_engine(async |engine| {
-        let indexed = IndexedWorld::new(engine, &[post(50, 8)]).await;
-        indexed.assert_found("from:8", &[50]).await;
-        let mut edited = post(51, 8);
-        edited["edit_history"] = json!(["50", "51"]);
-        indexed.import(&[edited]).await;
-        indexed.assert_found("from:8", &[51]).await;
-    });
+#[each_engine]
+async fn indexed_version_is_removed_when_a_later_one_is_imported(engine: Engine) {
+    let indexed = IndexedWorld::new(engine, &[post(50, 8)]).await;
+    indexed.assert_found("from:8", &[50]).await;
+    let mut edited = post(51, 8);
+    edited["edit_history"] = json!(["50", "51"]);
+    indexed.import(&[edited]).await;
+    indexed.assert_found("from:8", &[51]).await;
 }
 
-#[test]
-fn indexed_posts_follow_the_profile_that_is_imported_after_them() {
-    on_each_engine(async |engine| {
-        let indexed = IndexedWorld::new(engine, &[post(60, 8), post(61, 9)]).await;
-        indexed.assert_found("from:8", &[60]).await;
-        indexed.assert_found("from:9 is:verified", &[]).await;
-        let profiles = [
-            json!({ "kind": "user", "id": "8", "handle": "shy", "name": "Shy", "protected": true }),
-            json!({ "kind": "user", "id": "9", "handle": "known", "name": "Known", "verified": true }),
-        ];
-        indexed.import(&profiles).await;
-        indexed.assert_found("from:8", &[]).await;
-        indexed.assert_found("from:9 is:verified", &[61]).await;
-    });
+#[each_engine]
+async fn indexed_posts_follow_the_profile_that_is_imported_after_them(engine: Engine) {
+    let indexed = IndexedWorld::new(engine, &[post(60, 8), post(61, 9)]).await;
+    indexed.assert_found("from:8", &[60]).await;
+    indexed.assert_found("from:9 is:verified", &[]).await;
+    let profiles = [
+        json!({ "kind": "user", "id": "8", "handle": "shy", "name": "Shy", "protected": true }),
+        json!({ "kind": "user", "id": "9", "handle": "known", "name": "Known", "verified": true }),
+    ];
+    indexed.import(&profiles).await;
+    indexed.assert_found("from:8", &[]).await;
+    indexed.assert_found("from:9 is:verified", &[61]).await;
 }
 
-#[test]
-fn indexed_posts_of_a_placeholder_move_to_the_account_that_it_is_merged_into() {
-    on_each_engine(async |engine| {
-        let records = [post(70, 12), reply(71, 8, 70), reply(72, 12, 70)];
-        let indexed = IndexedWorld::new(engine, &records).await;
-        indexed.assert_found("from:12", &[70, 72]).await;
-        indexed.assert_found("to:12", &[71, 72]).await;
-        indexed.world.join("bea").await;
-        let options =
-            ImportOptions { owner: Some(ArchiveOwner::Username("bea".to_owned())), ..indexed.world.options() };
-        indexed.world.try_import(folder(&parts("12", "ada", "Ada")).source(), options).await.unwrap();
-        indexed.world.recount().await;
-        indexed.assert_found("from:bea", &[70, 72]).await;
-        indexed.assert_found("to:bea", &[71, 72]).await;
-        indexed.assert_found("from:12", &[]).await;
-    });
+#[each_engine]
+async fn indexed_posts_of_a_placeholder_move_to_the_account_that_it_is_merged_into(engine: Engine) {
+    let records = [post(70, 12), reply(71, 8, 70), reply(72, 12, 70)];
+    let indexed = IndexedWorld::new(engine, &records).await;
+    indexed.assert_found("from:12", &[70, 72]).await;
+    indexed.assert_found("to:12", &[71, 72]).await;
+    indexed.world.join("bea").await;
+    let options = ImportOptions { owner: Some(ArchiveOwner::Username("bea".to_owned())), ..indexed.world.options() };
+    indexed.world.try_import(folder(&parts("12", "ada", "Ada")).source(), options).await.unwrap();
+    indexed.world.recount().await;
+    indexed.assert_found("from:bea", &[70, 72]).await;
+    indexed.assert_found("to:bea", &[71, 72]).await;
+    indexed.assert_found("from:12", &[]).await;
 }

@@ -6,8 +6,8 @@ use store::posts::Post;
 use store::users::User;
 use store::{DatabaseLocation, Store, Tx};
 use tempfile::TempDir;
-pub(crate) use test_stores::START;
 use test_stores::options;
+pub(crate) use test_stores::{START, each_engine};
 use transfer::{ImportOptions, ImportReport, ImportSource, TransferError, TransferProgress, export_json_lines, import};
 
 pub(crate) struct World {

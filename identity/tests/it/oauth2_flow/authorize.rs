@@ -8,7 +8,7 @@ use identity::oauth2_flow::{
 use network::audit::AuditActor;
 
 use super::{ADDRESS, CALLBACK, VERIFIER, party, question, rules};
-use test_stores::{World, on_each_engine};
+use test_stores::{World, each_engine};
 
 /// What is said, and where: `page: …` or the whole address.
 async fn judge(world: &World, rules: &OAuth2Config, request: AuthorizeRequest) -> String {
@@ -60,74 +60,68 @@ const FAULTS: &[(&str, Option<&str>, &str)] = &[
     ("code_challenge_method", None, FINE),
 ];
 
-#[test]
-fn authorization_error_redirects_only_to_a_valid_redirect_uri() {
-    on_each_engine(async |world| {
-        let party = party(&world, "demo", OAuthClientKind::Web).await;
-        for (name, value, expected) in FAULTS {
-            let mut request = question(&party);
-            let place = match *name {
-                "client_id" => &mut request.client_id,
-                "redirect_uri" => &mut request.redirect_uri,
-                "response_type" => &mut request.response_type,
-                "state" => &mut request.state,
-                "scope" => &mut request.scope,
-                "code_challenge" => &mut request.code_challenge,
-                _ => &mut request.code_challenge_method,
-            };
-            *place = value.map(|value| match value.split_once('*') {
-                Some((letter, times)) => letter.repeat(times.parse().unwrap()),
-                None => value.to_owned(),
-            });
-            let message = judge(&world, &rules(), request).await;
-            assert_eq!(message, *expected, "{name} {value:?}");
-        }
-        let plain = AuthorizeRequest {
-            code_challenge: Some("c".repeat(129)),
-            code_challenge_method: Some("plain".to_owned()),
-            ..question(&party)
+#[each_engine]
+async fn authorization_error_redirects_only_to_a_valid_redirect_uri(world: World) {
+    let party = party(&world, "demo", OAuthClientKind::Web).await;
+    for (name, value, expected) in FAULTS {
+        let mut request = question(&party);
+        let place = match *name {
+            "client_id" => &mut request.client_id,
+            "redirect_uri" => &mut request.redirect_uri,
+            "response_type" => &mut request.response_type,
+            "state" => &mut request.state,
+            "scope" => &mut request.scope,
+            "code_challenge" => &mut request.code_challenge,
+            _ => &mut request.code_challenge_method,
         };
-        assert_eq!(judge(&world, &rules(), plain).await, "invalid_request");
-    });
+        *place = value.map(|value| match value.split_once('*') {
+            Some((letter, times)) => letter.repeat(times.parse().unwrap()),
+            None => value.to_owned(),
+        });
+        let message = judge(&world, &rules(), request).await;
+        assert_eq!(message, *expected, "{name} {value:?}");
+    }
+    let plain = AuthorizeRequest {
+        code_challenge: Some("c".repeat(129)),
+        code_challenge_method: Some("plain".to_owned()),
+        ..question(&party)
+    };
+    assert_eq!(judge(&world, &rules(), plain).await, "invalid_request");
 }
 
-#[test]
-fn requested_scopes_are_limited_by_the_app_settings() {
-    on_each_engine(async |world| {
-        let party = party(&world, "demo", OAuthClientKind::Web).await;
-        let mut app = party.app.clone();
-        app.request_email = true;
-        let changed = app.clone();
+#[each_engine]
+async fn requested_scopes_are_limited_by_the_app_settings(world: World) {
+    let party = party(&world, "demo", OAuthClientKind::Web).await;
+    let mut app = party.app.clone();
+    app.request_email = true;
+    let changed = app.clone();
+    world.write(move |tx| Ok(store::apps::update(tx, &changed)?)).await;
+    let email = AuthorizeRequest { scope: Some("users.email".to_owned()), ..question(&party) };
+    assert!(judge(&world, &rules(), email).await.starts_with("ok"));
+    for (state, expected) in
+        [(apps::AppStatus::Suspended, "page SuspendedClient"), (apps::AppStatus::Deleted, "page UnknownClient")]
+    {
+        let changed = App { state, ..app.clone() };
         world.write(move |tx| Ok(store::apps::update(tx, &changed)?)).await;
-        let email = AuthorizeRequest { scope: Some("users.email".to_owned()), ..question(&party) };
-        assert!(judge(&world, &rules(), email).await.starts_with("ok"));
-        for (state, expected) in
-            [(apps::AppStatus::Suspended, "page SuspendedClient"), (apps::AppStatus::Deleted, "page UnknownClient")]
-        {
-            let changed = App { state, ..app.clone() };
-            world.write(move |tx| Ok(store::apps::update(tx, &changed)?)).await;
-            assert_eq!(judge(&world, &rules(), question(&party)).await, expected);
-        }
-    });
+        assert_eq!(judge(&world, &rules(), question(&party)).await, expected);
+    }
 }
 
-#[test]
-fn denial_redirects_to_the_app_with_an_error() {
-    on_each_engine(async |world| {
-        let party = party(&world, "demo", OAuthClientKind::Native).await;
-        let request = AuthorizeRequest {
-            code_challenge: Some(VERIFIER.to_owned()),
-            code_challenge_method: Some("plain".to_owned()),
-            ..question(&party)
-        };
-        let work = move |tx: &mut store::Tx<'_>| flow::validate_authorize_request(tx, &rules(), &request);
-        let requested = world.write(work).await.unwrap();
-        assert!(requested.uses_plain_pkce);
-        let whole = "https://client.example/cb?error=access_denied&state=a%20b%26c";
-        let by = AuditActor::user(UserId::new(1), ADDRESS);
-        let denied = world.write(move |tx| flow::deny(tx, &requested, &by));
-        assert_eq!(denied.await, whole);
-    });
+#[each_engine]
+async fn denial_redirects_to_the_app_with_an_error(world: World) {
+    let party = party(&world, "demo", OAuthClientKind::Native).await;
+    let request = AuthorizeRequest {
+        code_challenge: Some(VERIFIER.to_owned()),
+        code_challenge_method: Some("plain".to_owned()),
+        ..question(&party)
+    };
+    let work = move |tx: &mut store::Tx<'_>| flow::validate_authorize_request(tx, &rules(), &request);
+    let requested = world.write(work).await.unwrap();
+    assert!(requested.uses_plain_pkce);
+    let whole = "https://client.example/cb?error=access_denied&state=a%20b%26c";
+    let by = AuditActor::user(UserId::new(1), ADDRESS);
+    let denied = world.write(move |tx| flow::deny(tx, &requested, &by));
+    assert_eq!(denied.await, whole);
 }
 
 const GOOD: [&str; 6] = [
@@ -188,37 +182,35 @@ const BAD: &[&str] = &[
     "https://client.example/ä",
 ];
 
-#[test]
-fn redirect_uri_must_equal_a_registered_one() {
-    on_each_engine(async |world| {
-        let mut party = party(&world, "demo", OAuthClientKind::Web).await;
-        let older = "javascript:alert(1)\nhttps://client.example/cb#f\nhttps://client.example/ä";
-        party.app.callback_urls = format!("{}\n{older}", GOOD.join("\n"));
-        let changed = party.app.clone();
-        world.write(move |tx| Ok(store::apps::update(tx, &changed)?)).await;
-        let asking = |url: &str| AuthorizeRequest { redirect_uri: Some(url.to_owned()), ..question(&party) };
-        let unknown = format!("page {:?}", AuthorizeRefusalReason::UnknownRedirect);
-        for url in GOOD {
-            let message = judge(&world, &rules(), asking(url)).await;
-            assert_eq!(message, format!("ok {url}"));
-        }
-        for url in BAD {
-            assert_eq!(judge(&world, &rules(), asking(url)).await, unknown, "{url}");
-        }
-        let development = OAuth2Config { ports: LoopbackPorts::AnyOnLoopback, ..rules() };
-        for (url, good) in [
-            ("http://127.0.0.1:49152/cb", true),
-            ("http://localhost:5000/cb", true),
-            ("http://[::1]:5000/cb", true),
-            ("http://127.0.0.1:49152/cb?x=1", false),
-            ("http://127.0.0.1:49152/no", false),
-            ("https://127.0.0.1:3000/cb", false),
-            ("https://client.example:444/cb", false),
-            ("HTTPS://client.example/cb", false),
-            ("https://CLIENT.example/cb", false),
-        ] {
-            let message = judge(&world, &development, asking(url)).await;
-            assert_eq!(message == format!("ok {url}"), good, "{url}: {message}");
-        }
-    });
+#[each_engine]
+async fn redirect_uri_must_equal_a_registered_one(world: World) {
+    let mut party = party(&world, "demo", OAuthClientKind::Web).await;
+    let older = "javascript:alert(1)\nhttps://client.example/cb#f\nhttps://client.example/ä";
+    party.app.callback_urls = format!("{}\n{older}", GOOD.join("\n"));
+    let changed = party.app.clone();
+    world.write(move |tx| Ok(store::apps::update(tx, &changed)?)).await;
+    let asking = |url: &str| AuthorizeRequest { redirect_uri: Some(url.to_owned()), ..question(&party) };
+    let unknown = format!("page {:?}", AuthorizeRefusalReason::UnknownRedirect);
+    for url in GOOD {
+        let message = judge(&world, &rules(), asking(url)).await;
+        assert_eq!(message, format!("ok {url}"));
+    }
+    for url in BAD {
+        assert_eq!(judge(&world, &rules(), asking(url)).await, unknown, "{url}");
+    }
+    let development = OAuth2Config { ports: LoopbackPorts::AnyOnLoopback, ..rules() };
+    for (url, good) in [
+        ("http://127.0.0.1:49152/cb", true),
+        ("http://localhost:5000/cb", true),
+        ("http://[::1]:5000/cb", true),
+        ("http://127.0.0.1:49152/cb?x=1", false),
+        ("http://127.0.0.1:49152/no", false),
+        ("https://127.0.0.1:3000/cb", false),
+        ("https://client.example:444/cb", false),
+        ("HTTPS://client.example/cb", false),
+        ("https://CLIENT.example/cb", false),
+    ] {
+        let message = judge(&world, &development, asking(url)).await;
+        assert_eq!(message == format!("ok {url}"), good, "{url}: {message}");
+    }
 }
