@@ -211,16 +211,16 @@ impl TestResponse {
         self.json()
     }
 
-    /// It has this status and this legacy code.
-    #[track_caller]
-    /// It is a page with this status.
     /// It was refused, with these words somewhere in the answer.
+    #[track_caller]
     pub(crate) fn assert_refused(&self, status: u16, words: &str) {
         let text = self.text();
         assert_eq!(self.status, status, "{}: {text}", self.request_line);
         assert!(text.contains(words), "{}: no {words:?} in {text}", self.request_line);
     }
 
+    /// It is a page with this status; its HTML.
+    #[track_caller]
     pub(crate) fn assert_page(&self, status: u16) -> String {
         assert_eq!(self.status, status, "{}", self.text());
         let kind = self.header("content-type");
@@ -235,6 +235,8 @@ impl TestResponse {
         self.json()
     }
 
+    /// It has this status and this legacy code.
+    #[track_caller]
     pub(crate) fn assert_legacy_code(&self, status: u16, code: u64) {
         let errors = &self.assert_status(status)["errors"];
         assert_eq!(errors[0]["code"], code, "{}: {errors}", self.request_line);
