@@ -52,19 +52,22 @@ fn matches_segments(template: &str, path: &str) -> bool {
 
 fn unknown_endpoint(state: &AppState, named: &str) -> Refusal {
     let labels = state.endpoints.iter().filter(|endpoint| is_listed(endpoint)).map(|endpoint| endpoint_label(endpoint));
-    let mut similar: Vec<(f64, String)> = labels
-        .map(|label| (strsim::normalized_damerau_levenshtein(&label, named), label))
+    let hint = suggest_names(labels, named)
+        .unwrap_or_else(|| "name it by method and path, as in [GET /2/users/me]; `locum routes` lists all".to_owned());
+    Refusal::invalid_parameter("endpoint", named, format!("no endpoint matches [{named}]: {hint}"))
+}
+
+/// A question with the names most like a wrong one; none if no name is like it.
+pub(crate) fn suggest_names(names: impl Iterator<Item = String>, wrong: &str) -> Option<String> {
+    let mut similar: Vec<(f64, String)> = names
+        .map(|name| (strsim::normalized_damerau_levenshtein(&name, wrong), name))
         .filter(|(similarity, _)| *similarity >= MIN_SIMILARITY)
         .collect();
     similar.sort_by(|one, other| other.0.total_cmp(&one.0));
+    similar.dedup();
     similar.truncate(MAX_SUGGESTIONS);
-    let similar: Vec<String> = similar.into_iter().map(|(_, label)| format!("[{label}]")).collect();
-    let hint = if similar.is_empty() {
-        "name it by method and path, as in [GET /2/users/me]; `locum routes` lists all".to_owned()
-    } else {
-        format!("did you mean {}?", similar.join(" or "))
-    };
-    Refusal::invalid_parameter("endpoint", named, format!("no endpoint matches [{named}]: {hint}"))
+    let similar: Vec<String> = similar.into_iter().map(|(_, name)| format!("[{name}]")).collect();
+    if similar.is_empty() { None } else { Some(format!("did you mean {}?", similar.join(" or "))) }
 }
 
 #[cfg(test)]

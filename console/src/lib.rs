@@ -1,6 +1,7 @@
 //! The testing tools of a development server: the control API below `/control/v1`, and the console. A production server
 //! mounts neither.
 
+mod assertion_names;
 mod console_pages;
 mod control;
 mod endpoint_lookup;

@@ -45,7 +45,7 @@ pub(crate) fn is_placeholder(segment: &str) -> bool {
 }
 
 /// Words for posts in both vocabularies, and versions of the Ads API that have the same operations.
-fn is_same_word(one: &str, other: &str) -> bool {
+pub(crate) fn is_same_word(one: &str, other: &str) -> bool {
     const WORDS: [(&str, &str); 7] = [
         ("posts", "tweets"),
         ("reposts", "retweets"),

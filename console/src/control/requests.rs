@@ -15,6 +15,7 @@ use web::endpoint::{BodySpec, Endpoint, Kind, Parameter};
 use web::request_context::RequestContext;
 
 use super::control_operation;
+use crate::assertion_names::find_unknown_name;
 use crate::request_queries::{RequestEffects, load_effects, load_usernames, resolve_user};
 use crate::world_environment::WorldEnvironment;
 
@@ -217,6 +218,9 @@ async fn assert_requests(call: RequestContext) -> Result<HttpReply, Error> {
         let mut assertion = read_assertion(check)
             .map_err(|error| Refusal::invalid_parameter("checks", check, format!("checks[{at}]: {error}")))?;
         resolve_user(&call, &mut assertion.filter).await?;
+        if let Some(problem) = find_unknown_name(&call, &assertion.filter).await? {
+            return Err(Refusal::invalid_parameter("checks", check, format!("checks[{at}]: {problem}")).into());
+        }
         assertions.push(assertion);
     }
     let journal = &call.emulator()?.journal;

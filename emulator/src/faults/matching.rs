@@ -3,7 +3,7 @@
 use base::Time;
 
 use super::chance::FaultChance;
-use crate::request_paths::{RequestPaths, is_placeholder};
+use crate::request_paths::{RequestPaths, is_placeholder, is_same_word};
 
 /// What happens at the moment a rule is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,10 +94,11 @@ impl RoutePattern {
         let mut own = self.path.split('/').peekable();
         while let Some(segment) = own.next() {
             if self.is_prefix && own.peek().is_none() {
-                return theirs.next().is_some_and(|their| their.starts_with(segment));
+                return theirs.next().is_some_and(|their| is_placeholder(their) || their.starts_with(segment));
             }
             match theirs.next() {
-                Some(their) if segment == their || is_placeholder(segment) || is_placeholder(their) => {}
+                Some(their) if is_placeholder(segment) || is_placeholder(their) => {}
+                Some(their) if segment == their || is_same_word(segment, their) => {}
                 _ => return false,
             }
         }

@@ -115,6 +115,39 @@ fn assertions_pass_and_fail_with_what_was_found() {
 }
 
 #[test]
+fn assertion_about_what_does_not_exist_is_refused_with_a_suggestion() {
+    let server = shared_server();
+    for (expression, words) in [
+        ("GET /2/user/me count=0", "did you mean [GET /2/users/me]"),
+        ("/2/twets count=0", "did you mean [/2/tweets]"),
+        ("GET /2/users/me/nothing count=0", "no operation has the route [GET /2/users/me/nothing]"),
+        ("POST /2/users/me count=0", "no operation has the route [POST /2/users/me]"),
+        ("operation=getUsersMee count=0", "did you mean [getUsersMe]"),
+        ("app=no-such-app count=0", "there is no app [no-such-app]"),
+        ("user=1 count=0", "no user has the id 1"),
+    ] {
+        let refused = server.run_cli(&["log", "--assert", expression]);
+        refused.assert_exit_code(2);
+        assert!(refused.stderr.contains(words), "{expression}: {}", refused.stderr);
+    }
+    let sent = format!("/2/{}", unique_label());
+    server.send(TestRequest::get(&sent));
+    let app = server.new_app("self-serve");
+    for expression in [
+        "GET /2/users/999/tweets?max_results=5 count=0",
+        "GET /11/accounts/zz/campaigns count=0",
+        "HEAD /2/users/me count=0",
+        "GET /login label=none count=0",
+        "/2/users/* label=none count=0",
+        "operation=getUsersMe label=none count=0",
+        &format!("app={} count=0", app.id),
+        &format!("GET {sent} status=404 count=1"),
+    ] {
+        server.run_cli(&["log", "--assert", expression]).assert_success();
+    }
+}
+
+#[test]
 fn log_lists_shows_exports_and_repeats_requests() {
     let server = shared_server();
     let (user, label) = (server.new_user("logged"), unique_label());
