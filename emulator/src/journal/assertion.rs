@@ -1,5 +1,7 @@
 //! What a test asserts about the requests of the journal: how many match.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 
 use super::{Journal, JournalEntry, JsonPath, RecordedBody, RequestFilter};
@@ -76,14 +78,22 @@ pub struct AssertionOutcome {
     pub count: usize,
     /// Ids of matching requests, newest first.
     pub request_ids: Vec<String>,
-    /// Of requests of the same route that a status, label or body excludes.
+    /// The same requests: id, status, method and target.
+    pub matches: Vec<String>,
+    /// Of requests of the same route that a status, label or body excludes, those with the same label, app and user first.
+    /// Without any, of requests that have everything but the route.
     pub near_misses: Vec<String>,
 }
 
 impl RequestAssertion {
     pub fn evaluate(&self, journal: &Journal) -> AssertionOutcome {
         let candidates = journal.list_before(&self.route_filter(), None, usize::MAX);
-        let (matching, others): (Vec<_>, Vec<_>) = candidates.into_iter().partition(|entry| self.matches(entry));
+        let (matching, mut others): (Vec<_>, Vec<_>) = candidates.into_iter().partition(|entry| self.matches(entry));
+        if matching.is_empty() && others.is_empty() {
+            others = journal.list_before(&self.filter_without_route(), None, SHOWN_REQUESTS);
+        }
+        let sender = self.sender_filter();
+        others.sort_by_key(|entry| !sender.matches(entry));
         let count = matching.len();
         let at_least_one = [CountCheck { comparison: CountComparison::AtLeast, number: 1 }];
         let counts = if self.counts.is_empty() { &at_least_one[..] } else { &self.counts };
@@ -91,7 +101,8 @@ impl RequestAssertion {
             passed: counts.iter().all(|check| check.comparison.holds(count, check.number)),
             count,
             request_ids: matching.iter().take(SHOWN_REQUESTS).map(|entry| entry.id().to_string()).collect(),
-            near_misses: others.iter().take(SHOWN_REQUESTS).map(|entry| describe_request(entry)).collect(),
+            matches: describe_requests(&matching),
+            near_misses: describe_requests(&others),
         }
     }
 
@@ -104,6 +115,15 @@ impl RequestAssertion {
         }
     }
 
+    fn filter_without_route(&self) -> RequestFilter {
+        RequestFilter { method: None, path: None, operation: None, ..self.filter.clone() }
+    }
+
+    fn sender_filter(&self) -> RequestFilter {
+        let RequestFilter { app, user, label, .. } = self.filter.clone();
+        RequestFilter { app, user, label, ..RequestFilter::default() }
+    }
+
     fn matches(&self, entry: &JournalEntry) -> bool {
         self.filter.matches(entry)
             && all_hold(&self.request_checks, &entry.request_body)
@@ -111,8 +131,10 @@ impl RequestAssertion {
     }
 }
 
-fn describe_request(entry: &JournalEntry) -> String {
-    format!("{} {} {} {}", entry.id(), entry.status, entry.method(), entry.target())
+fn describe_requests(entries: &[Arc<JournalEntry>]) -> Vec<String> {
+    let describe =
+        |entry: &Arc<JournalEntry>| format!("{} {} {} {}", entry.id(), entry.status, entry.method(), entry.target());
+    entries.iter().take(SHOWN_REQUESTS).map(describe).collect()
 }
 
 fn all_hold(checks: &[BodyCheck], body: &RecordedBody) -> bool {
@@ -170,6 +192,7 @@ impl AssertionOutcome {
             "passed": self.passed,
             "count": self.count,
             "requests": self.request_ids,
+            "matches": self.matches,
             "near_misses": self.near_misses,
         })
     }

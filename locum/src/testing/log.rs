@@ -18,6 +18,8 @@ use instance::output::{exit_with_reader, print_line};
 /// Seconds that one request of `--follow` waits. A reset of the world waits for it.
 const FOLLOW_WAIT: u32 = 1;
 const FOLLOW_PAGE: u32 = 200;
+/// Of a failed assertion: that match, and that nearly do.
+const SHOWN_REQUESTS: usize = 5;
 
 #[derive(Args, Clone, Debug)]
 #[command(group = ArgGroup::new("filters").multiple(true), after_help = "Assertions:
@@ -285,8 +287,10 @@ fn result_text(result: &Value) -> String {
     let verdict = if passed { "passed" } else { "FAILED" };
     let mut lines = vec![format!("{verdict}: {} ({} requests match)", text_of(result, "check"), result["count"])];
     if !passed {
-        let near = result["near_misses"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        lines.extend(near.map(|request| format!("  other: {request}")));
+        for (list, title) in [("matches", "match"), ("near_misses", "other")] {
+            let requests = result[list].as_array().into_iter().flatten().filter_map(Value::as_str);
+            lines.extend(requests.take(SHOWN_REQUESTS).map(|request| format!("  {title}: {request}")));
+        }
     }
     lines.join("\n")
 }

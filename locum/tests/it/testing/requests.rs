@@ -148,6 +148,33 @@ fn assertion_about_what_does_not_exist_is_refused_with_a_suggestion() {
 }
 
 #[test]
+fn failed_assertion_shows_the_requests_that_match_or_nearly_do() {
+    let server = TestServer::start(&["--world", "empty"]);
+    let user = server.new_user("near");
+    let failed = |expression: &str| {
+        let mut command = locum_command(&server.data_dir());
+        let output =
+            command.args(["log", "--assert", expression, "--data-dir"]).arg(server.data_dir()).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    for number in 0..7 {
+        let label = format!("run-{}", number % 2);
+        send_labelled(&user, &label, TestRequest::get(format!("/2/users/me?bad={number}")));
+    }
+    let text = failed("GET /2/users/me status=400 count=1");
+    assert!(text.contains("FAILED") && text.contains("(7 requests match)"), "{text}");
+    assert_eq!(text.matches("  match: ").count(), 5, "{text}");
+    assert!(text.contains(" 400 GET /2/users/me?bad=6"), "{text}");
+    let text = failed("GET /2/users/me status=200 label=run-1");
+    let others: Vec<&str> = text.lines().filter(|line| line.starts_with("  other: ")).collect();
+    let targets = ["bad=5", "bad=3", "bad=1", "bad=6", "bad=4"];
+    assert!(others.len() == 5 && others.iter().zip(targets).all(|(line, end)| line.ends_with(end)), "{text}");
+    let text = failed("POST /2/tweets label=run-0");
+    assert_eq!(text.matches(" 400 GET /2/users/me?bad=").count(), 4, "{text}");
+}
+
+#[test]
 fn log_lists_shows_exports_and_repeats_requests() {
     let server = shared_server();
     let (user, label) = (server.new_user("logged"), unique_label());
