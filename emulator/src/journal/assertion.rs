@@ -30,6 +30,7 @@ pub enum BodyCondition {
     Exists,
     Missing,
     Equals(Value),
+    /// There is a value, and none that equals this one.
     Differs(Value),
 }
 
@@ -169,7 +170,7 @@ impl BodyCheck {
             BodyCondition::Exists => !found.is_empty(),
             BodyCondition::Missing => found.is_empty(),
             BodyCondition::Equals(expected) => found.iter().any(|value| is_equal(value, expected)),
-            BodyCondition::Differs(other) => !found.iter().any(|value| is_equal(value, other)),
+            BodyCondition::Differs(other) => !found.is_empty() && !found.iter().any(|value| is_equal(value, other)),
         }
     }
 }

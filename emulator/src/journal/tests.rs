@@ -223,6 +223,8 @@ fn assertion_counts_requests_and_names_near_misses() {
     assert!(!failed.passed);
     assert_eq!((failed.count, failed.request_ids.as_slice()), (1, &["b".to_owned()][..]));
     assert_eq!(failed.near_misses, ["c 429 POST /2/tweets", "a 201 POST /2/tweets"]);
+    assert!(evaluate("request.text!=one count=2").passed);
+    assert!(evaluate("response.meta.result_count!=0 count=0").passed, "what is missing does not differ");
     assert!(!evaluate("GET /2/users/me").passed);
     assert_eq!(evaluate("GET /2/users/me status=429").near_misses, ["c 429 POST /2/tweets"]);
 }
