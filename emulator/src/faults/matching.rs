@@ -128,7 +128,7 @@ pub struct FaultMatch {
     pub user_id: Option<i64>,
     pub(super) account: Option<i64>,
     pub stream: Option<String>,
-    pub(super) webhook: Option<i64>,
+    pub webhook: Option<i64>,
     pub(super) nth: Option<u64>,
     pub(super) after: Option<u64>,
     pub(super) every: Option<u64>,

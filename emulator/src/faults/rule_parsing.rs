@@ -5,7 +5,9 @@ use std::fmt;
 use base::Time;
 use serde_json::{Map, Value, json};
 
-use super::declarations::{EFFECTS, EffectDeclaration, FaultField, FaultFieldKind, MATCH_FIELDS, effect_fields};
+use super::declarations::{
+    EFFECTS, EffectDeclaration, FaultField, FaultFieldKind, FaultScope, MATCH_FIELDS, effect_fields,
+};
 use super::effect::{FaultEffect, unknown_effect};
 use super::matching::{FaultMatch, RoutePattern, parse_method};
 
@@ -58,6 +60,31 @@ impl FaultRuleRequest {
         self.match_fields.get(name).and_then(Value::as_str).unwrap_or_default()
     }
 
+    /// Whether it is looked at for requests.
+    pub fn concerns_requests(&self) -> bool {
+        self.declaration.scope == FaultScope::Request
+    }
+
+    /// Whether requests to the documented path may meet the effect, whoever sends them.
+    pub fn may_apply_to(&self, method: &str, path: &str) -> bool {
+        let is_met = |route: &RoutePattern| route.matches_method(method) && route.may_match_path(path);
+        let mut effect_routes = self.declaration.routes.iter().filter_map(|route| RoutePattern::parse(route).ok());
+        self.matcher.method.as_deref().is_none_or(|own| own == method)
+            && self.matcher.route.as_ref().is_none_or(is_met)
+            && (self.declaration.routes.is_empty() || effect_routes.any(|route| is_met(&route)))
+    }
+
+    /// Refuses a rule that has ended by now, the world's time.
+    pub fn check_end(&self, now: Time) -> Result<(), FaultRuleProblem> {
+        match self.matcher.until {
+            Some(until) if until <= now => {
+                let message = format!("until is over: the world's time is {now}");
+                Err(FaultRuleProblem::new("match.until", until, message))
+            }
+            _ => Ok(()),
+        }
+    }
+
     pub fn from_json(rule: &Value) -> Result<Self, FaultRuleProblem> {
         let rule = require_object("", rule)?;
         if let Some(name) = rule.keys().find(|name| !RULE_MEMBERS.contains(&name.as_str())) {
@@ -74,6 +101,7 @@ impl FaultRuleRequest {
         require_fields(declaration, &fields)?;
         check_conditions(declaration, match_fields)?;
         let matcher = build_match(match_fields)?;
+        check_numbers(&matcher)?;
         check_route(declaration, &matcher, match_fields)?;
         Ok(Self {
             id: rule.get("id").map(read_id).transpose()?,
@@ -211,6 +239,20 @@ fn build_match(fields: &Map<String, Value>) -> Result<FaultMatch, FaultRuleProbl
         times: number("times"),
         until: text("until").and_then(Time::parse),
     })
+}
+
+/// Refuses a match that the other conditions leave out.
+fn check_numbers(matcher: &FaultMatch) -> Result<(), FaultRuleProblem> {
+    let Some(nth) = matcher.nth else {
+        return Ok(());
+    };
+    let after = matcher.after.unwrap_or(0);
+    let problem = match matcher.every {
+        _ if nth <= after => format!("after leaves out the first {after} matches, and so match {nth}"),
+        Some(every) if !(nth - after).is_multiple_of(every) => format!("every leaves match {nth} out"),
+        _ => return Ok(()),
+    };
+    Err(FaultRuleProblem::new("match.nth", nth, format!("the rule could never apply: {problem}")))
 }
 
 /// Refuses a route that the effect can never meet.

@@ -408,6 +408,15 @@ fn wrong_rules_are_refused_and_nothing_is_half_done() {
             "there is no stream \"news\"; the streams are: filtered_stream",
         ),
         (&["--route", "/2/users/me"], "a rule needs an effect"),
+        (&["--status", "503", "--route", "GET /2/users/me", "--method", "POST"], "could never apply: no operation"),
+        (&["--effect", "refresh-lost", "--method", "GET"], "no operation with its route and effect has this method"),
+        (&["--status", "503", "--route", "/2/users/me", "--account", "abc"], "has an account_id"),
+        (&["--effect", "refresh-lost", "--user", "@ada"], "is called with a user's token"),
+        (&["--status", "503", "--route", "GET /2/tweets/search/stream", "--user", "@ada"], "with a user's token"),
+        (&["--status", "503", "--nth", "2", "--after", "2"], "after leaves out the first 2 matches"),
+        (&["--status", "503", "--nth", "3", "--every", "2"], "every leaves match 3 out"),
+        (&["--status", "503", "--until", "2020-01-01T00:00:00Z"], "until is over: the world's time is 20"),
+        (&["--effect", "bad-signature", "--webhook", "42"], "there is no webhook 42"),
     ] {
         let mut all = vec!["fault", "add"];
         all.extend(args);
