@@ -29,6 +29,8 @@ pub struct FaultSubject<'a> {
     pub path: &'a str,
     /// Every documented path of the operation, in both vocabularies.
     pub templates: &'a [String],
+    /// An HTML page, which rules concern that name its route.
+    pub is_page: bool,
     pub app: Option<i64>,
     pub user: Option<i64>,
     pub account: Option<i64>,
@@ -43,6 +45,7 @@ impl FaultSubject<'_> {
             method: "",
             path: "",
             templates: &[],
+            is_page: false,
             app: None,
             user: None,
             account: None,
@@ -146,7 +149,7 @@ impl FaultMatch {
             && fits(self.account, subject.account)
             && fits(self.webhook, subject.webhook)
             && self.stream.as_deref().is_none_or(|own| own == subject.stream)
-            && self.route.as_ref().is_none_or(|route| route.matches(subject))
+            && self.route.as_ref().map_or(!subject.is_page, |route| route.matches(subject))
     }
 
     /// Whether the effect is applied at this match, counted from 1.

@@ -62,6 +62,17 @@ fn fixed_path_and_template_are_different_routes() {
 }
 
 #[test]
+fn page_meets_rules_that_name_its_route_only() {
+    let page = FaultSubject { is_page: true, ..request("GET", "/login", &[]) };
+    for (route, expected) in
+        [(json!({}), false), (json!({"route": "/*"}), true), (json!({"route": "GET /login"}), true)]
+    {
+        let rules = rules(1, &[json!({"match": route, "effect": "bad-json"})]);
+        assert_eq!(rules.find_fault(&page, NOW).is_some(), expected, "{route}");
+    }
+}
+
+#[test]
 fn nth_after_every_and_times_select_matches() {
     let subject = request("GET", "/", &[]);
     for (conditions, expected) in [

@@ -21,7 +21,7 @@ use store::Tx;
 
 use super::{RequestTrace, ServerState};
 use crate::basic_auth::{BasicCredentials, parse_basic_credentials};
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, ErrorFormat};
 use crate::error_formats::{self, ErrorContext};
 use crate::limits::{RateLimitStatus, WindowStatus};
 use crate::params::RequestParams;
@@ -128,6 +128,7 @@ impl ServerState {
             method: endpoint.method,
             path: head.route_path(),
             templates: &templates,
+            is_page: endpoint.error_format == ErrorFormat::Page,
             app,
             user: caller.and_then(|caller| caller.user).map(base::Id::get),
             account,

@@ -145,6 +145,9 @@ fn status_has_the_error_format_of_each_interface() {
         let answer = user.send_signed(request).assert_status(status.parse().unwrap());
         assert!(contains_members(&answer, &expected), "{answer} has not {expected}");
     }
+    add_fault(&server, &["--status", "503", "--times", "1"]);
+    crate::pages::browser::Browser::new(&server).get("/login").assert_page(200);
+    user.get("/2/users/me").assert_status(503);
     add_fault(&server, &["--status", "503", "--route", "GET /login", "--times", "1"]);
     let page = crate::pages::browser::Browser::new(&server).get("/login");
     assert!(page.assert_page(503).contains("<h1>"), "{}", page.text());
