@@ -1,6 +1,6 @@
 //! `locum fault`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
 use emulator::faults::{
@@ -9,12 +9,10 @@ use emulator::faults::{
 use http::Method;
 use serde_json::{Map, Value, json};
 
+use super::fault_file::add_file;
 use super::{call_control_api, segment, text_of};
 use instance::arguments::GlobalArgs;
 use instance::command_error::CommandError;
-
-/// A file with more is no list of rules.
-const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum FaultCommand {
@@ -98,7 +96,7 @@ pub(crate) fn run_fault_command(common: &GlobalArgs, command: &FaultCommand) -> 
             (added, text)
         }
         FaultCommand::Run { file } => {
-            let added = call(Method::POST, "/faults", Some(&json!({ "rules": read_rules(file)? })))?;
+            let added = add_file(common, file)?;
             let text = describe_added(&added);
             (added, text)
         }
@@ -191,39 +189,4 @@ fn describe_effect(effect: &EffectDeclaration) -> Vec<String> {
     }));
     lines.extend(effect.routes.iter().map(|route| format!("  {:<24}  only {route}", "")));
     lines
-}
-
-fn read_rules(file: &Path) -> Result<Vec<Value>, CommandError> {
-    let shown = file.display();
-    let failed = |problem: &dyn std::fmt::Display| CommandError::Failed(format!("{shown}: {problem}"));
-    let size = std::fs::metadata(file).map_err(|error| failed(&error))?.len();
-    if size > MAX_FILE_BYTES {
-        return Err(failed(&format!("a file of rules has at most {MAX_FILE_BYTES} bytes")));
-    }
-    let text = std::fs::read_to_string(file).map_err(|error| failed(&error))?;
-    let rules = match file.extension().and_then(|extension| extension.to_str()) {
-        Some("toml") => read_toml_rules(&text).map_err(|problem| failed(&problem))?,
-        Some("jsonl" | "json") => read_json_lines(&text).map_err(|problem| failed(&problem))?,
-        _ => return Err(CommandError::Usage(format!("{shown}: expected a file that ends in .toml, .jsonl or .json"))),
-    };
-    if rules.is_empty() {
-        return Err(failed(&"the file has no rules"));
-    }
-    Ok(rules)
-}
-
-fn read_toml_rules(text: &str) -> Result<Vec<Value>, String> {
-    let table: Map<String, Value> = toml::from_str(text).map_err(|error| error.to_string())?;
-    match table.get("rules") {
-        Some(Value::Array(rules)) if table.len() == 1 => Ok(rules.clone()),
-        _ => Err("expected [[rules]] with match and effect, and nothing else".to_owned()),
-    }
-}
-
-fn read_json_lines(text: &str) -> Result<Vec<Value>, String> {
-    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    let read = |(index, line): (usize, &str)| {
-        serde_json::from_str(line).map_err(|error| format!("line {}: {error}; each line is one rule", index + 1))
-    };
-    lines.map(read).collect()
 }

@@ -3,6 +3,7 @@
 mod clock;
 #[expect(clippy::indexing_slicing, reason = "a member that a JSON value lacks is null")]
 mod cost;
+mod fault_file;
 mod faults;
 #[expect(clippy::indexing_slicing, reason = "a member that a JSON value lacks is null")]
 mod limits;

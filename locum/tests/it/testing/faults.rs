@@ -445,11 +445,35 @@ fn file_adds_all_its_rules_or_none() {
     let rule = "[[rules]]\nid = \"mine\"\neffect = {name = \"status\", status = 500}\n[rules.match]\nroute = \"/2/tweets/*\"\n";
     std::fs::write(&file, format!("{rule}[[rules]]\neffect = \"explode\"\n")).unwrap();
     let path = file.to_str().unwrap();
-    server.run_cli(&["fault", "run", path]).assert_exit_code(2);
+    let refused = server.run_cli(&["fault", "run", path]);
+    refused.assert_exit_code(2);
+    assert!(refused.stderr.contains("rules.toml:6: rule 2: there is no effect"), "{}", refused.stderr);
     assert_eq!(server.run_cli(&["fault", "list"]).json(), json!([]));
     std::fs::write(&file, rule).unwrap();
     assert!(server.run_cli(&["fault", "run", path]).assert_success().stdout.contains("mine"));
     server.run_cli(&["fault", "add", "--status", "503", "--id", "mine"]).assert_exit_code(1);
+    let lines = server.sibling_path("rules.jsonl");
+    let other = "{\"id\": \"other\", \"effect\": \"bad-json\"}\n\n";
+    for (text, code, words) in [
+        (format!("{other}{{\"id\": \"mine\", \"effect\": \"bad-json\"}}\n"), 1, ":3: rule 2: a rule mine exists"),
+        (
+            format!("{other}{{\"match\": {{\"app\": \"nobody\"}}, \"effect\": \"bad-json\"}}\n"),
+            2,
+            ":3: rule 2: there is no app",
+        ),
+        (format!("{other}{{\"effect\": \n"), 2, ":3: EOF while parsing"),
+        ("\n".to_owned(), 2, "the file has no rules"),
+    ] {
+        std::fs::write(&lines, &text).unwrap();
+        let refused = server.run_cli(&["fault", "run", lines.to_str().unwrap()]);
+        refused.assert_exit_code(code);
+        assert!(refused.stderr.contains(words), "{text}: {}", refused.stderr);
+    }
+    std::fs::write(&file, "[[rules]]\neffect = \"bad-json\"\n\n[[rule]]\neffect = \"bad-json\"\n").unwrap();
+    let refused = server.run_cli(&["fault", "run", path]);
+    refused.assert_exit_code(2);
+    assert!(refused.stderr.contains("rules.toml:4: unknown field `rule`"), "{}", refused.stderr);
+    server.run_cli(&["fault", "run", "nothing.toml"]).assert_exit_code(1);
     let again = json!({"rules": [{"id": "mine", "effect": "bad-json"}]});
     server.call_control(TestRequest::post("/control/v1/faults").json(&again)).assert_refused(409, "a rule mine exists");
     assert!(server.run_cli(&["fault", "effects"]).assert_success().stdout.contains("refresh-lost"));
