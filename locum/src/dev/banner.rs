@@ -16,6 +16,8 @@ pub(super) struct BannerFacts<'a> {
     pub(super) seed: u64,
     pub(super) data_dir: String,
     pub(super) is_new: bool,
+    /// At the end.
+    pub(super) removes_data: bool,
     /// Time since the process started.
     pub(super) startup_time: Duration,
     pub(super) counts: WorldCounts,
@@ -86,7 +88,11 @@ pub(super) fn render_banner(facts: &BannerFacts<'_>) -> String {
         );
         text.push_str(&line);
     }
-    let line = format!("Ctrl-C stops the server. Data is kept; `locum dev{place} --fresh` starts over.\n");
+    let line = if facts.removes_data {
+        "Ctrl-C stops the server and removes the data directory.\n".to_owned()
+    } else {
+        format!("Ctrl-C stops the server. Data is kept; `locum dev{place} --fresh` starts over.\n")
+    };
     text.push_str(&line);
     text
 }
@@ -141,6 +147,7 @@ mod tests {
             seed: 7,
             data_dir: "./.locum".to_owned(),
             is_new: true,
+            removes_data: false,
             startup_time: Duration::from_millis(312),
             clock: "live",
             world_age: Some(Duration::from_hours(20)),

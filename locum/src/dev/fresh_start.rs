@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use base::Fault;
 use store::DatabaseLocation;
 
+use crate::runtime;
 use crate::worlds::DEVELOPMENT_FOLDERS;
 use instance::command_error::CommandError;
 use instance::config::{RunMode, ServerSettings};
@@ -26,6 +27,7 @@ pub(super) fn remove_world(settings: &ServerSettings) -> Result<(), CommandError
     }
     let database = removable_database(settings)?;
     let _lock = store::lock_data_folder(folder)?;
+    runtime::check_public_address(settings)?;
     for suffix in ["", "-wal", "-shm"] {
         remove_file(&PathBuf::from(format!("{}{suffix}", database.display())))?;
     }

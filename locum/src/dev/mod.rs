@@ -59,6 +59,9 @@ pub(crate) fn run(common: &GlobalArgs, args: &DevArgs) -> Result<(), CommandErro
         WorldFile::read(Path::new(&settings.core.world.0))?;
     }
     worlds::recover_interrupted_replacement(&settings)?;
+    if InstanceManifest::read(&settings.core.data_dir)?.is_none() {
+        runtime::check_public_address(&settings)?;
+    }
     let found = instance::find_or_create(&settings, CreatePolicy::CreateMissing)?;
     let (is_new, record) = (found.is_new, found.manifest.clone());
     let store = match open_demo_store(&settings, found, args.clock) {
@@ -87,11 +90,12 @@ pub(crate) fn run(common: &GlobalArgs, args: &DevArgs) -> Result<(), CommandErro
         }
         let lines = lines.prepend_addresses(&ready.base_url, ready.ads_sandbox.as_deref());
         lines.write(&settings.core.data_dir)?;
-        let start = StartReport { started_at: began, is_new, counts, world_time, mode: clock.mode() };
+    let removes_data = args.remove_data && is_new;
+        let start = StartReport { started_at: began, is_new, removes_data, counts, world_time, mode: clock.mode() };
         print_banner(output, &settings, &record, ready, &lines, start);
         Ok(())
     });
-    if args.remove_data && is_new {
+    if removes_data {
         std::fs::remove_dir_all(&settings.core.data_dir).map_err(Fault::context("removing the data directory"))?;
     }
     outcome
@@ -109,6 +113,7 @@ fn refuse_other_world(args: &DevArgs, settings: &ServerSettings) -> Result<(), C
     let (data_dir, world, seed) = (data_dir.display(), &record.world, record.seed);
     Err(CommandError::Usage(format!(
         "{option} applies to a new data directory only, and {data_dir} has the world {world:?} with seed {seed}; choose \
+    removes_data: bool,
          another directory with --data-dir, or start over with --fresh"
     )))
 }
@@ -160,6 +165,7 @@ fn print_banner(
             "world_date": start.world_time.map(Time::to_date_string),
             "users": start.counts.users,
             "posts": start.counts.posts,
+        removes_data: start.removes_data,
             "apps": start.counts.apps,
             "ready_seconds": start.started_at.elapsed().as_secs_f64(),
         }));

@@ -20,6 +20,7 @@ pub(crate) use backup_schedule::BackupSchedule;
 use logging::LogEnd;
 pub(crate) use served_world::{ProcessContext, ServedWorld};
 pub(crate) use server::{ServerAddresses, run_server};
+pub(crate) use sockets::check_public_address;
 
 use std::sync::Arc;
 

@@ -64,13 +64,21 @@ fn bind_public(settings: &ServerSettings) -> Result<Listener, CommandError> {
         return Ok(listener);
     }
     let addr = settings.listen.addr;
-    edge::bind(addr).map_err(|error| {
-        let hint = match error.kind() {
-            io::ErrorKind::AddrInUse => "; another program has this port, choose one with --port",
-            _ => "",
-        };
-        CommandError::Failed(format!("listen.addr {addr}: {error}{hint}"))
-    })
+    edge::bind(addr).map_err(|error| bind_error(addr, &error))
+}
+
+/// Before work that would be in vain.
+pub(crate) fn check_public_address(settings: &ServerSettings) -> Result<(), CommandError> {
+    let addr = settings.listen.addr;
+    std::net::TcpListener::bind(addr).map(drop).map_err(|error| bind_error(addr, &error))
+}
+
+fn bind_error(addr: SocketAddr, error: &io::Error) -> CommandError {
+    let hint = match error.kind() {
+        io::ErrorKind::AddrInUse => "; another program has this port, choose one with --port",
+        _ => "",
+    };
+    CommandError::Failed(format!("listen.addr {addr}: {error}{hint}"))
 }
 
 /// The socket that a service manager opened for the public listener (`sd_listen_fds(3)`). It outlives this process, so

@@ -120,6 +120,25 @@ fn options_of_another_world_are_refused_for_a_directory_that_has_one() {
 }
 
 #[test]
+fn server_whose_port_is_taken_creates_no_world() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let (port, folder) = (taken.local_addr().unwrap().port().to_string(), tempfile::tempdir().unwrap());
+    let ran = run_command(folder.path(), &["dev", "--data-dir", "new", "--port", &port]);
+    assert!(ran.code == 1 && ran.stderr.contains("choose one with --port"), "{ran:?}");
+    assert!(!folder.path().join("new").exists());
+}
+
+#[test]
+fn server_that_removes_its_data_says_so() {
+    let mut server = TestServer::prepare(&["--world", "empty", "--remove-data"]);
+    server.restart();
+    let banner = server.stdout();
+    assert!(banner.contains("removes the data directory") && !banner.contains("Data is kept"), "{banner}");
+    server.stop();
+    assert!(!server.data_dir().exists());
+}
+
+#[test]
 fn own_posts_of_a_new_world_are_found_by_recent_search() {
     let server = shared_server();
     let path = "/2/posts/search/recent?query=from:ada%20OR%20from:bob%20OR%20from:zoe&max_results=100";
