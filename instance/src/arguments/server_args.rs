@@ -77,7 +77,7 @@ pub struct DevArgs {
     /// The last day of a new demo world: today, or a date, with which the generated ids are the same on any day
     /// [default: today]
     #[arg(long, value_name = "DATE")]
-    world_date: Option<String>,
+    pub world_date: Option<String>,
     /// The clock of a new world: live, frozen (at noon, UTC, of the world's last day if it has one), or a time at which
     /// it stands
     #[arg(long, value_name = "CLOCK", value_parser = parse_initial_clock)]

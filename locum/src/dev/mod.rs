@@ -10,6 +10,7 @@ mod demo_posts;
 mod demo_targeting;
 mod demo_world;
 mod env_file;
+mod existing_world;
 mod fresh_start;
 mod standard_input;
 mod world_builder;
@@ -39,7 +40,7 @@ use instance::arguments::{DevArgs, GlobalArgs, InitialClock};
 use instance::command::simulation::{DEFAULT_VIEWERS, SimulateArgs, run_simulation};
 use instance::command_error::CommandError;
 use instance::config::{RunMode, ServerSettings};
-use instance::output::OutputOptions;
+use instance::output::{OutputOptions, print_diagnostic};
 use instance::{self, CreatePolicy, DataFolder, Instance, InstanceManifest, NoProgress};
 
 /// The time at which the demo world was created by its own clock, in milliseconds.
@@ -54,14 +55,14 @@ pub(crate) fn run(common: &GlobalArgs, args: &DevArgs) -> Result<(), CommandErro
     if args.fresh {
         fresh_start::remove_world(&settings)?;
     }
-    refuse_other_world(args, &settings)?;
+    existing_world::refuse_other_world(args, &settings)?;
     if is_world_file(&settings.core.world.0) && !InstanceManifest::file_path(&settings.core.data_dir).exists() {
         WorldFile::read(Path::new(&settings.core.world.0))?;
     }
-    worlds::recover_interrupted_replacement(&settings)?;
     if InstanceManifest::read(&settings.core.data_dir)?.is_none() {
         runtime::check_public_address(&settings)?;
     }
+    worlds::recover_interrupted_replacement(&settings)?;
     let found = instance::find_or_create(&settings, CreatePolicy::CreateMissing)?;
     let (is_new, record) = (found.is_new, found.manifest.clone());
     let store = match open_demo_store(&settings, found, args.clock) {
@@ -74,6 +75,11 @@ pub(crate) fn run(common: &GlobalArgs, args: &DevArgs) -> Result<(), CommandErro
     let lines = load_env(&store)?;
     let (counts, world_time) = (count_world(&store)?, load_world_time(&store)?);
     let clock = store.context().clock.clone();
+    if !is_new {
+        for ignored in existing_world::ignored_options(args, &settings, clock.mode(), world_time) {
+            print_diagnostic(&format!("warning: {ignored}"));
+        }
+    }
     let instance = Instance {
         settings: Arc::clone(&settings),
         store: Arc::new(store),
@@ -84,13 +90,13 @@ pub(crate) fn run(common: &GlobalArgs, args: &DevArgs) -> Result<(), CommandErro
         command: None,
     };
     let output = common.output_options();
+    let removes_data = args.remove_data && is_new;
     let outcome = runtime::run_server(instance, args.listen.ready_fd, |ready| {
         if args.until_eof {
             standard_input::stop_at_end()?;
         }
         let lines = lines.prepend_addresses(&ready.base_url, ready.ads_sandbox.as_deref());
         lines.write(&settings.core.data_dir)?;
-    let removes_data = args.remove_data && is_new;
         let start = StartReport { started_at: began, is_new, removes_data, counts, world_time, mode: clock.mode() };
         print_banner(output, &settings, &record, ready, &lines, start);
         Ok(())
@@ -101,29 +107,13 @@ pub(crate) fn run(common: &GlobalArgs, args: &DevArgs) -> Result<(), CommandErro
     outcome
 }
 
-/// A data directory keeps the world that it was created with, so that options of another one would have no effect.
-fn refuse_other_world(args: &DevArgs, settings: &ServerSettings) -> Result<(), CommandError> {
-    let data_dir = &settings.core.data_dir;
-    let Some(record) = InstanceManifest::read(data_dir)? else {
-        return Ok(());
-    };
-    let Some(option) = args.find_other_world(&record.world, record.seed) else {
-        return Ok(());
-    };
-    let (data_dir, world, seed) = (data_dir.display(), &record.world, record.seed);
-    Err(CommandError::Usage(format!(
-        "{option} applies to a new data directory only, and {data_dir} has the world {world:?} with seed {seed}; choose \
-    removes_data: bool,
-         another directory with --data-dir, or start over with --fresh"
-    )))
-}
-
 type PictureFile = (String, &'static [u8]);
 
 #[derive(Clone, Copy)]
 struct StartReport {
     started_at: Instant,
     is_new: bool,
+    removes_data: bool,
     counts: banner::WorldCounts,
     world_time: Option<Time>,
     mode: ClockMode,
@@ -165,7 +155,6 @@ fn print_banner(
             "world_date": start.world_time.map(Time::to_date_string),
             "users": start.counts.users,
             "posts": start.counts.posts,
-        removes_data: start.removes_data,
             "apps": start.counts.apps,
             "ready_seconds": start.started_at.elapsed().as_secs_f64(),
         }));
@@ -176,6 +165,7 @@ fn print_banner(
         seed: record.seed,
         data_dir,
         is_new: start.is_new,
+        removes_data: start.removes_data,
         startup_time: start.started_at.elapsed(),
         counts: start.counts,
         clock: &start.describe_clock(),

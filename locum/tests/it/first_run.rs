@@ -120,6 +120,27 @@ fn options_of_another_world_are_refused_for_a_directory_that_has_one() {
 }
 
 #[test]
+fn options_of_a_new_world_without_effect_are_warned_of() {
+    let mut server = TestServer::prepare(&[]);
+    server.set_variable("LOCUM_CORE__WORLD_DATE", "2020-02-29");
+    for _start in 0..2 {
+        server.restart();
+        assert!(!server.stderr().contains("has no effect"), "{}", server.stderr());
+        server.stop();
+    }
+    for argument in ["--clock", "frozen", "--world-date", "2020-03-01"] {
+        server.add_argument(argument);
+    }
+    server.restart();
+    let warned = server.stderr();
+    assert!(warned.contains("warning: --clock has no effect on an existing world, whose clock is live"), "{warned}");
+    assert!(
+        warned.contains("--world-date has no effect on an existing world, whose last day is 2020-02-29"),
+        "{warned}"
+    );
+}
+
+#[test]
 fn server_whose_port_is_taken_creates_no_world() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let (port, folder) = (taken.local_addr().unwrap().port().to_string(), tempfile::tempdir().unwrap());
