@@ -35,7 +35,7 @@ pub(crate) struct StreamTailArgs {
     #[arg(long, default_value_t = 1)]
     partition: u32,
     /// Exit after this many messages
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
     /// Connect again when the connection ends
     #[arg(short, long)]

@@ -77,6 +77,7 @@ fn tail_prints_messages_of_the_real_stream() {
     server.run_cli(&["world", "create", "t1"]).assert_success();
     server.call_control(traffic.header("x-locum-world", "t1")).assert_status(200);
     server.run_cli(&["--world", "t1", "stream", "tail", "firehose", "--count", "1"]).assert_success();
+    server.run_cli(&["stream", "tail", "firehose", "--count", "0"]).assert_exit_code(2);
     let lines: Vec<Value> = output.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.len(), 3);
     assert!(lines.iter().all(|line| line["data"]["id"].is_string()), "{output}");
