@@ -21,7 +21,12 @@ pub(crate) fn run_ca_command(common: &GlobalArgs, verb: CaCommand, output: Outpu
     match verb {
         CaCommand::Path => {
             read_facts(&files)?;
-            print_line(&absolute(&files.certificate).display().to_string());
+            let path = absolute(&files.certificate).display().to_string();
+            if output.json {
+                output.print_value(&json!({ "path": path }));
+            } else {
+                print_line(&path);
+            }
         }
         CaCommand::Show => show(&files, output)?,
         CaCommand::Renew => {

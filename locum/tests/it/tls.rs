@@ -213,8 +213,8 @@ fn certificate_authority_is_shown_and_renewed() {
     let missing = server.run_cli(&["ca", "path"]);
     assert!(missing.code == 1 && missing.stderr.contains("start `locum dev`"), "{missing:?}");
     server.restart();
-    let path = server.run_cli(&["ca", "path"]);
-    let path = PathBuf::from(path.assert_success().stdout.trim());
+    let path = PathBuf::from(server.run_text_cli(&["ca", "path"]).trim());
+    assert_eq!(server.run_cli(&["ca", "path"]).json()["path"].as_str(), path.to_str());
     assert_eq!(path, server.data_dir().join("ca/ca.pem"));
     let before = std::fs::read(&path).unwrap();
     let shown = server.run_cli(&["ca", "show"]).json();
