@@ -111,7 +111,7 @@ pub enum ConfigCommand {
 
 #[derive(Args, Clone, Copy, Debug)]
 pub struct RoutesArgs {
-    /// List every operation of the API contract and whether it is implemented
+    /// List every operation of the API contract and whether it is implemented, and the further ones
     #[arg(long)]
     pub coverage: bool,
 }

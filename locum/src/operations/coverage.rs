@@ -1,7 +1,7 @@
 //! Coverage of the published list of operations.
 
 use base::Vocabulary;
-use web::endpoint::Endpoint;
+use web::endpoint::{Endpoint, ErrorFormat};
 use web::router::spell_path;
 
 use super::ENDPOINTS;
@@ -29,7 +29,7 @@ base::named_enum! {
 }
 
 impl CoverageStatus {
-    fn from_endpoint(endpoint: Option<&Endpoint>) -> Self {
+    pub(crate) fn from_endpoint(endpoint: Option<&Endpoint>) -> Self {
         match endpoint {
             Some(Endpoint { handler: Some(_), .. }) => Self::Built,
             Some(_) => Self::Planned,
@@ -40,6 +40,14 @@ impl CoverageStatus {
 
 pub(crate) fn coverage_rows() -> Vec<CoverageRow> {
     PUBLISHED_LIST.lines().skip(1).filter_map(parse_row).collect()
+}
+
+/// Operations of the API that are not in the published list.
+pub(crate) fn further_operations(rows: &[CoverageRow]) -> Vec<&'static Endpoint> {
+    let is_further = |endpoint: &&Endpoint| !rows.iter().any(|row| row.operation_id == Some(endpoint.id));
+    // Pages are not part of the API, and asset paths depend on their content.
+    let is_shown = |endpoint: &&Endpoint| endpoint.error_format != ErrorFormat::Page;
+    all_endpoints().filter(is_further).filter(is_shown).collect()
 }
 
 fn parse_row(line: &'static str) -> Option<CoverageRow> {
