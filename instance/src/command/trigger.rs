@@ -45,11 +45,51 @@ pub struct TriggerArgs {
     app: Option<String>,
 }
 
+impl TriggerArgs {
+    fn refuse_unused_flags(&self, kind: &str) -> Result<(), Refusal> {
+        let flags = [
+            ("user", &self.user),
+            ("other", &self.other),
+            ("text", &self.text),
+            ("post", &self.post),
+            ("app", &self.app),
+        ];
+        let used = used_flags(kind);
+        match flags.into_iter().find(|(name, value)| value.is_some() && !used.contains(name)) {
+            Some((name, value)) => {
+                let used: Vec<String> = used.iter().map(|name| format!("--{name}")).collect();
+                let message = format!("{kind} has no --{name}; it takes {}", used.join(", "));
+                Err(Refusal::invalid_parameter(name, value.as_deref().unwrap_or_default(), message))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+fn used_flags(kind: &str) -> &'static [&'static str] {
+    match kind {
+        "post.delete" => &["user", "post"],
+        "post.mention.create" => &["user", "other", "text"],
+        "post.reply.create" | "post.quote.create" => &["user", "other", "text", "post"],
+        "post.repost.create" | "like.create" => &["user", "other", "post"],
+        "profile.update.verified_badge" => &["user"],
+        "profile.update.affiliate_badge" => &["user", "other"],
+        _ => match kind.split_once('.') {
+            Some(("post" | "profile" | "spaces", _)) => &["user", "text"],
+            Some(("dm", _)) => &["user", "other", "text"],
+            Some(("news", _)) => &["text"],
+            Some(("oauth", _)) => &["user", "app"],
+            _ => &["user", "other"],
+        },
+    }
+}
+
 pub(super) async fn execute(instance: &Instance, trigger: TriggerArgs) -> Result<Value, Error> {
     if instance.settings.mode != RunMode::Dev {
         return Err(Refusal::forbidden(DEV_ONLY).into());
     }
     let kind = require_event_kind(&trigger.kind)?;
+    trigger.refuse_unused_flags(kind.name)?;
     let done = instance.write(move |tx| {
         let scene = TriggerContext::prepare(tx, &trigger)?;
         let mut told = scene.trigger_event(tx, kind)?;

@@ -10,8 +10,15 @@ fn triggered_event_of_every_type_is_sent_to_the_stream() {
     let fixture = Stage::new();
     let (ada, bob) = (fixture.person("ada"), fixture.person("bob"));
     let trigger = |kind: &str, more: &[&str]| -> Value {
-        let who = ["trigger", kind, "--user", &ada.id, "--other", &bob.id];
-        fixture.server.run_cli(&[&who, more].concat()).json()
+        let is_alone = kind.starts_with("profile.update") && kind != "profile.update.affiliate_badge"
+            || kind.starts_with("spaces.")
+            || ["post.create", "post.delete", "ProfileBioUpdate", "oauth.revoke"].contains(&kind);
+        let who: &[&str] = match kind {
+            "news.new" => &[],
+            _ if is_alone => &["--user", &ada.id],
+            _ => &["--user", &ada.id, "--other", &bob.id],
+        };
+        fixture.server.run_cli(&[&["trigger", kind], who, more].concat()).json()
     };
     let word = format!("airship{}", unique_number());
     fixture.subscribe("news.new", &json!({ "keyword": word }));
@@ -73,6 +80,15 @@ fn impossible_event_is_not_triggered_and_explained() {
     assert!(refused(&["chat.received"]).contains("chat.received"));
     assert!(refused(&["post.create", "--user", "nobody_at_all"]).contains("nobody_at_all"));
     assert!(refused(&["oauth.revoke"]).contains("--app"));
+    for args in [
+        &["post.create", "--other", &bob.id][..],
+        &["follow.follow", "--text", "hello"],
+        &["like.create", "--app", "1"],
+        &["dm.received", "--post", "1"],
+        &["news.new", "--user", &ada.id],
+    ] {
+        assert!(refused(args).contains(&format!("{} has no {}; it takes --", args[0], args[1])), "{args:?}");
+    }
     let his = bob.publish_text("His alone");
     refused(&["post.delete", "--user", &ada.id, "--post", &his]);
     refused(&["follow.follow", "--user", &ada.id, "--other", &ada.id]);
