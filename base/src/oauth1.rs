@@ -5,6 +5,7 @@ mod base_string;
 mod error;
 mod header;
 mod request_parameters;
+mod wrong_base_strings;
 
 use std::borrow::Cow;
 use std::fmt::{self, Write};

@@ -103,21 +103,10 @@ pub fn explain_signature(
         let text = "The signature is not the one that the server builds.";
         failures.push((SignatureCheck::Signature, text.to_owned()));
         (hints, signed_base_string) = guess_mistakes(&parts, &presented, secrets);
-        if own_base_string.is_some() && explanation.first_difference.is_none() {
-            hints.push(
-                "The base strings are the same, so the key is another: check the consumer secret \
-                 and the token secret, each percent-encoded, joined by `&`."
-                    .to_owned(),
-            );
-        }
-        if hints.is_empty() {
-            let text = if explanation.first_difference.is_some() {
-                "Your base string is another than the server's: sign that one."
-            } else {
-                "Compare the base string with the one that your code builds, and check both \
-                 secrets: an old one is dead as soon as it is regenerated."
-            };
-            hints.push(text.to_owned());
+        let signs_own = own_base_string.is_some_and(|text| presented.signs_base_string(text, secret, token));
+        let is_same = own_base_string.is_some() && explanation.first_difference.is_none();
+        if hints.is_empty() || signs_own {
+            hints.push(describe_base_string(own_base_string.is_some(), is_same, signs_own).to_owned());
         }
     }
     Ok(SignedRequestExplanation {
@@ -131,6 +120,25 @@ pub fn explain_signature(
         failures,
         hints,
     })
+}
+
+/// What follows from the base string that the developer's code builds.
+const fn describe_base_string(is_given: bool, is_same: bool, is_signed: bool) -> &'static str {
+    match (is_given, is_same, is_signed) {
+        (true, false, true) => "Both secrets are right, and your base string was signed: build the one of the server.",
+        (true, false, false) => {
+            "Your base string is another than the server's, and was not signed with the secrets that the server has: sign \
+             that of the server, and check both secrets."
+        }
+        (true, true, _) => {
+            "The base strings are the same, so the key is another: check the consumer secret and the token secret, each \
+             percent-encoded, joined by `&`."
+        }
+        (false, ..) => {
+            "No common mistake in the method, the address, the encoding or the parameters explains the signature, so that a \
+             secret is probably wrong: an old one is dead as soon as it is regenerated. To be sure, compare your base string."
+        }
+    }
 }
 
 impl<'a> ParsedSignedRequest<'a> {
@@ -230,14 +238,15 @@ fn guess_mistakes(
             guess(&OAuth1Request { method, ..*request }, origin, format!("It was signed for {method}."));
         }
     }
-    let other_origin = match origin.as_str().split_once("://") {
-        Some(("http", host)) => RequestOrigin::parse(&format!("https://{host}")),
-        Some((_, host)) => RequestOrigin::parse(&format!("http://{host}")),
-        None => None,
-    };
-    if let Some(other_origin) = other_origin {
-        guess(request, &other_origin, format!("It was signed for {}.", other_origin.as_str()));
+    for other in other_origins(origin) {
+        guess(request, &other, format!("It was signed for {}.", other.as_str()));
     }
+    let other_path = match request.path.strip_suffix('/') {
+        Some(path) => path.to_owned(),
+        None => format!("{}/", request.path),
+    };
+    let hint = format!("It was signed for the path {other_path}");
+    guess(&OAuth1Request { path: &other_path, ..*request }, origin, hint);
     if !request.query.is_empty() {
         let hint = "The parameters of the query were left out of the base string.";
         guess(&OAuth1Request { query: "", ..*request }, origin, hint.to_owned());
@@ -246,19 +255,56 @@ fn guess_mistakes(
         let hint = "The parameters of the form were left out of the base string.";
         guess(&OAuth1Request { form: None, ..*request }, origin, hint.to_owned());
     }
+    if mistakes.is_empty()
+        && let Some((hint, base_string)) = presented.find_wrong_base_string(origin, secret, token)
+    {
+        mistakes.push((hint.to_owned(), base_string));
+    }
     let base_string = mistakes.first().map(|(_, base_string)| base_string.clone());
     let mut hints: Vec<String> = mistakes.into_iter().map(|(hint, _)| hint).collect();
-    let is_signed_with = |secret: &Secret, token: Option<&Secret>| {
-        let origins = std::slice::from_ref(origin);
-        presented.verify(origins, secret, token).is_some()
-    };
-    if let Some(token) = token {
-        if is_signed_with(secret, None) {
-            hints.push("It was signed without the token secret.".to_owned());
-        }
-        if is_signed_with(token, Some(secret)) {
-            hints.push("The consumer secret and the token secret are swapped.".to_owned());
-        }
-    }
+    hints.extend(find_wrong_secrets(presented, origin, secret, token).map(str::to_owned));
     (hints, base_string)
+}
+
+/// With the other scheme, without the port, and of the public API.
+fn other_origins(origin: &RequestOrigin) -> Vec<RequestOrigin> {
+    let (scheme, host) = origin.as_str().split_once("://").unwrap_or(("https", origin.as_str()));
+    let other_scheme = if scheme == "http" { "https" } else { "http" };
+    let mut all = vec![format!("{other_scheme}://{host}")];
+    if let Some((name, port)) = host.rsplit_once(':')
+        && port.bytes().all(|byte| byte.is_ascii_digit())
+    {
+        all.push(format!("{scheme}://{name}"));
+        all.push(format!("{other_scheme}://{name}"));
+    }
+    all.extend(["https://api.x.com", "https://api.twitter.com"].map(str::to_owned));
+    all.iter().filter_map(|text| RequestOrigin::parse(text)).filter(|other| other != origin).collect()
+}
+
+/// Secrets with which the signature would be correct. Which of two unknown secrets is wrong, it does not tell.
+fn find_wrong_secrets(
+    presented: &OAuth1Credentials,
+    origin: &RequestOrigin,
+    secret: &Secret,
+    token: Option<&Secret>,
+) -> Option<&'static str> {
+    let none = Secret::new("");
+    let (key, id) = (Secret::new(&*presented.consumer_key), presented.token.as_deref().map(Secret::new));
+    let id = id.as_ref();
+    let mut candidates = vec![
+        (&none, token, "It was signed without the consumer secret."),
+        (&key, token, "It was signed with the consumer key instead of the consumer secret."),
+    ];
+    if let Some(token) = token {
+        candidates.extend([
+            (secret, None, "It was signed without the token secret."),
+            (token, Some(secret), "The consumer secret and the token secret are swapped."),
+            (secret, id, "It was signed with the token instead of the token secret."),
+            (secret, Some(secret), "It was signed with the consumer secret instead of the token secret."),
+            (token, Some(token), "It was signed with the token secret instead of the consumer secret."),
+        ]);
+    }
+    let origins = std::slice::from_ref(origin);
+    let found = candidates.into_iter().find(|(secret, token, _)| presented.verify(origins, secret, *token).is_some());
+    found.map(|(_, _, hint)| hint)
 }

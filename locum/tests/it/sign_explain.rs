@@ -52,6 +52,43 @@ fn oauth1_signature_is_explained() {
     told_in_words(&url, &header);
 }
 
+#[test]
+fn hint_names_the_mistake_that_explains_the_signature() {
+    let server = shared_server();
+    let user = server.new_user("mistaken");
+    let (target, key) = ("/2/users/me?user.fields=name", user.oauth1_credentials());
+    let url = format!("{}{target}", server.url);
+    let sign =
+        |target: &str, key: &OAuth1Credentials<'_>, origin: &str| TestRequest::get(target).oauth1_header(key, origin);
+    let with_secrets = |consumer, token| OAuth1Credentials {
+        consumer: (key.consumer.0, consumer),
+        token: (key.token.0, token),
+        ..key.clone()
+    };
+    let (consumer, token) = (key.consumer.1, key.token.1);
+    for (header, words) in [
+        (sign(target, &key, "https://api.x.com"), "It was signed for https://api.x.com."),
+        (sign(target, &key, "http://127.0.0.1"), "It was signed for http://127.0.0.1."),
+        (sign("/2/users/me/?user.fields=name", &key, &server.url), "It was signed for the path /2/users/me/"),
+        (sign(target, &with_secrets("", token), &server.url), "without the consumer secret"),
+        (sign(target, &with_secrets(key.consumer.0, token), &server.url), "with the consumer key instead"),
+        (sign(target, &with_secrets(consumer, key.token.0), &server.url), "with the token instead of the token secret"),
+        (sign(target, &with_secrets(token, consumer), &server.url), "are swapped"),
+        (sign(target, &with_secrets("old", token), &server.url), "a secret is probably wrong"),
+    ] {
+        let found = explain(&[&url, &header]);
+        assert_eq!(checks(&found), ["signature"]);
+        let hints = found["hints"].as_array().unwrap();
+        assert!(hints.len() == 1 && hints[0].as_str().unwrap().contains(words), "{words}: {hints:?}");
+    }
+    let elsewhere = sign(target, &key, "https://elsewhere.example");
+    let ours = explain(&[&url, &elsewhere])["base_string"].as_str().unwrap().to_owned();
+    let encoded = base::percent::encode(&server.url).into_owned();
+    let theirs = ours.replacen(&encoded, "https%3A%2F%2Felsewhere.example", 1);
+    let found = explain(&[&url, &elsewhere, "--base-string", &theirs]);
+    assert!(found["hints"][0].as_str().unwrap().starts_with("Both secrets are right"), "{found}");
+}
+
 fn told_in_words(url: &str, header: &str) {
     let words = |args: &[&str]| {
         let mut all: Vec<String> = ["sign", "explain"].map(str::to_owned).into();
