@@ -174,6 +174,9 @@ fn read_secret_file(entry: &LayerEntry) -> Result<ConfigValue, String> {
     })
 }
 
+/// In bytes; shorter names, such as `url`, mean something else in each area.
+const MIN_DISTINCT_NAME: usize = 6;
+
 fn unknown_key_message(entry: &LayerEntry) -> String {
     let LayerEntry { name, value: ConfigValue { origin, .. } } = entry;
     match closest_key(name) {
@@ -188,16 +191,21 @@ fn unknown_key_message(entry: &LayerEntry) -> String {
     }
 }
 
-/// Compares both the full name and the name without its area.
+/// A name that differs by a typing error, lacks its area, or has another area.
 fn closest_key(name: &str) -> Option<&'static ConfigKey> {
-    let likeness = |key: &&ConfigKey| {
-        let last = key.name.split('.').next_back().unwrap_or(key.name);
-        let written = name.split('.').next_back().unwrap_or(name);
-        let whole = strsim::normalized_damerau_levenshtein(name, key.name);
-        whole.max(strsim::normalized_damerau_levenshtein(written, last) * 0.95)
+    let (area, written) = name.rsplit_once('.').map_or((None, name), |(area, last)| (Some(area), last));
+    let max_edits = (written.len() / 3).clamp(1, 3);
+    let edits = |key: &&'static ConfigKey| {
+        let last = key.name.rsplit('.').next().unwrap_or(key.name);
+        let whole = strsim::damerau_levenshtein(name, key.name);
+        match area {
+            None => whole.min(strsim::damerau_levenshtein(written, last)),
+            Some(_) if last == written && written.len() >= MIN_DISTINCT_NAME => max_edits,
+            Some(_) => whole,
+        }
     };
-    let best = KEYS.iter().max_by(|one, other| likeness(one).total_cmp(&likeness(other)))?;
-    (likeness(&best) > 0.6).then_some(best)
+    let best = KEYS.iter().min_by_key(edits)?;
+    (edits(&best) <= max_edits).then_some(best)
 }
 
 #[cfg(test)]
@@ -254,6 +262,18 @@ mod tests {
             load_error("data_dir = '/x'\n", RunMode::Dev),
             "2 /locum.toml:1: unknown key data_dir; did you mean core.data_dir?"
         );
+        for (file, hint) in [
+            ("[lisen]\naddr = '1'\n", "did you mean listen.addr?"),
+            ("[server]\nshutdown_grace = '1'\n", "did you mean listen.shutdown_grace?"),
+            ("[limits]\nrate_limit = '1'\n", "did you mean limits.rate_limits?"),
+            ("[database]\nurl = '1'\n", "run `locum conf keys` for a list"),
+            ("[db]\nhost = '1'\n", "run `locum conf keys` for a list"),
+            ("[limits]\nfoo = '1'\n", "run `locum conf keys` for a list"),
+            ("[journal]\nmax = '1'\n", "run `locum conf keys` for a list"),
+        ] {
+            let error = load_error(file, RunMode::Dev);
+            assert!(error.ends_with(hint), "{error}");
+        }
         assert_eq!(
             load_error("[core]\nnode = 'first'\n", RunMode::Dev),
             "2 /locum.toml:2: core.node [first] is invalid; expected 0–1022"
