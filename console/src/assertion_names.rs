@@ -11,6 +11,8 @@ use web::router::path_spellings;
 use crate::endpoint_lookup::{is_listed, suggest_names};
 
 const SHOWN_APPS: usize = 10;
+/// That a client no longer calls this version, most of whose operations do not exist here, is worth asserting.
+const LEGACY_PREFIX: &str = "/1.1/";
 /// Clients send these to any path.
 const GENERAL_METHODS: [&str; 2] = ["HEAD", "OPTIONS"];
 
@@ -31,7 +33,7 @@ pub(crate) async fn find_unknown_name(call: &RequestContext, filter: &RequestFil
 }
 
 fn find_route_problem(state: &AppState, filter: &RequestFilter) -> Option<String> {
-    let path = filter.path.as_deref()?.split('?').next()?;
+    let path = filter.path.as_deref()?.split('?').next().filter(|path| !path.starts_with(LEGACY_PREFIX))?;
     let method = filter.method.as_deref().filter(|method| !GENERAL_METHODS.contains(method));
     let pattern = RoutePattern::parse(path).ok();
     let has_route = |endpoint: &&Endpoint| {

@@ -137,6 +137,7 @@ fn assertion_about_what_does_not_exist_is_refused_with_a_suggestion() {
         "GET /2/users/999/tweets?max_results=5 count=0",
         "GET /11/accounts/zz/campaigns count=0",
         "HEAD /2/users/me count=0",
+        "POST /1.1/statuses/update.json count=0",
         "GET /login label=none count=0",
         "/2/users/* label=none count=0",
         "operation=getUsersMe label=none count=0",
