@@ -259,10 +259,10 @@ fn more_worlds_than_may_be_open_all_answer() {
 fn world_keeps_its_rate_limit_mode_when_it_is_replaced() {
     let server = start();
     server.run_cli(&["snapshot", "save", "start"]).assert_success();
-    server.run_cli(&["limits", "off"]).assert_success();
+    server.run_cli(&["limits", "scale", "10"]).assert_success();
     for replacement in [&["reset"][..], &["snapshot", "load", "start"]] {
         server.run_cli(replacement).assert_success();
-        assert_eq!(server.run_cli(&["limits", "show"]).json()["mode"], "off", "{replacement:?}");
+        assert_eq!(server.run_cli(&["limits", "show"]).json()["mode"], "scale", "{replacement:?}");
     }
 }
 
