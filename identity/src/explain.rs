@@ -281,7 +281,7 @@ fn other_origins(origin: &RequestOrigin) -> Vec<RequestOrigin> {
     all.iter().filter_map(|text| RequestOrigin::parse(text)).filter(|other| other != origin).collect()
 }
 
-/// Secrets with which the signature would be correct. Which of two unknown secrets is wrong, it does not tell.
+/// The mix-up of secrets with which the signature would be correct. It finds no secret that the server does not have.
 fn find_wrong_secrets(
     presented: &OAuth1Credentials,
     origin: &RequestOrigin,

@@ -66,7 +66,7 @@ pub(super) struct WorldSlot {
     abort: Mutex<Shutdown>,
     /// Milliseconds since 1970.
     last_use: AtomicI64,
-    /// What `locum limits` chose last; stays when the world is replaced. None before the world was closed once.
+    /// The mode at the last time the world was closed, with which it is opened again; none before.
     rate_limit_mode: Mutex<Option<RateLimitMode>>,
 }
 
